@@ -1,0 +1,139 @@
+/* backend.h: the one table a device implements. Version TM_BACKEND_VERSION.
+ *
+ * A backend is opened, used and closed by one thread, the trainer's (tests and the command line: their own). It runs work in the order
+ * it is given; `synchronize` waits for it. Every slot that can fail returns FALSE or NULL and sets an error; none aborts or exits.
+ * Do not call slots: call the functions below the table, which check arguments and supply the defaults.
+ *
+ * After TM_ERROR_DEVICE the backend is lost: only `discard`, `release` and `close` may follow. After TM_ERROR_NO_MEMORY everything that
+ * existed before the call is still valid. */
+#pragma once
+
+#include "engine/core/error.h"
+#include "engine/core/view.h"
+#include "engine/graph/node.h"
+
+enum { TM_BACKEND_VERSION = 1 };
+
+typedef struct _TmBackend TmBackend;
+typedef struct _TmProgram TmProgram;
+
+typedef struct {
+  int threads;            /* 0: all the process may use */
+  gboolean deterministic; /* same seed, machine and thread count: same bits. Slots that cannot must fail with TM_ERROR_UNSUPPORTED */
+  const char *device;     /* UUID of the GPU to use, or NULL for the first */
+} TmBackendOptions;
+
+typedef struct {
+  char *name;        /* "AMD EPYC", "NVIDIA H200": owned by the receiver */
+  char *detail;      /* "2 threads, AVX512-BF16, oneDNN 3.2" */
+  gsize memory;      /* bytes the device has; 0 unknown */
+  int threads;
+  gboolean bf16;     /* bf16 is native: the sensible default precision */
+} TmBackendInfo;
+
+typedef enum { TM_OPTIMIZER_SGD, TM_OPTIMIZER_ADAM, TM_OPTIMIZER_ADAMW } TmOptimizerKind;
+
+/* One optimizer step over the flat arrays. SGD with momentum as in Sutskever et al. 2013 (PyTorch's form: v = mu v + g, w -= lr v); Adam: Kingma
+ * and Ba 2015 (weight decay added to the gradient); AdamW: Loshchilov and Hutter 2019. All arrays are backend memory, n f32. */
+typedef struct {
+  TmOptimizerKind kind;
+  gsize n;
+  float *w, *m, *v; /* v unused by SGD */
+  const float *g;
+  float grad_scale; /* multiplies g first: clipping and 1/loss scale */
+  float lr, beta1, beta2, eps, weight_decay, momentum;
+  gint64 step;      /* from 1: bias correction */
+  float *ema;       /* (optional) ema = ema_decay * ema + (1 - ema_decay) * w after the update */
+  float ema_decay;
+} TmUpdate;
+
+/* Colours for `paint`. All pictures h x w, row 0 on top. */
+typedef struct {
+  int w, h;
+  const guint8 *pixels;  /* backend memory: w*h*3 RGB */
+  const guint8 *labels;  /* backend memory: w*h class indices to draw */
+  const guint8 *truth;   /* (optional) backend memory: draw where labels differ from it instead */
+  guint32 palette[256];  /* 0xAARRGGBB per class; alpha 0 hides it */
+  float opacity;         /* 0..1 of the palette over the picture */
+} TmPaint;
+
+typedef struct {
+  guint version; /* TM_BACKEND_VERSION */
+  const char *name; /* "ref", "cpu", "cuda" */
+
+  /* Can this machine run it? Any thread, before open. FALSE with a sentence that says why and what to do. Touches the device only here. */
+  gboolean (*available)(GError **error);
+  /* Opens it on the calling thread, which owns it from then on. */
+  TmBackend *(*open)(const TmBackendOptions *options, GError **error);
+  /* Called once, after everything made with it was released; the owner's thread. Cannot fail. */
+  void (*close)(TmBackend *b);
+  void (*info)(TmBackend *b, TmBackendInfo *out);
+
+  /* Asked of each step before anything is built: can you run @op (a TmOp or a TmFused) made of @node (the first node of a pattern)
+   * with activations of @precision? Pure. */
+  gboolean (*supports)(TmBackend *b, int op, const TmNode *node, TmDType precision);
+  /* (optional; default: no) May this operand of the step be a channel slice (ld > C)? @operand: input 0.., or ~0, ~1.. for outputs. Pure. */
+  gboolean (*takes_slice)(TmBackend *b, int op, const TmNode *node, int operand);
+
+  /* Zeroed memory of the device, aligned to 64 bytes or more. NULL with TM_ERROR_NO_MEMORY. */
+  void *(*alloc)(TmBackend *b, gsize bytes, GError **error);
+  void (*release)(TmBackend *b, void *p, gsize bytes);
+  /* Host to device and back, between a view and dense host memory in stored order, converting the type. Returns when the host memory may
+   * be reused. Ordered after all work given before. */
+  gboolean (*write)(TmBackend *b, const TmView *dst, const void *src, TmDType from, GError **error);
+  gboolean (*read)(TmBackend *b, const TmView *src, void *dst, TmDType to, GError **error);
+
+  /* Once per program, after its values were placed: makes primitives, graphs, scratch space. The result is program->prepared. */
+  gpointer (*prepare)(TmBackend *b, TmProgram *program, GError **error);
+  /* Runs all steps once. May return before the work is done. Weights may have changed since the last run if params->version moved. */
+  gboolean (*run)(TmBackend *b, TmProgram *program, GError **error);
+  void (*discard)(TmBackend *b, gpointer prepared);
+
+  /* Sum of squares of n f32 on the device, in double, to the host; infinite or NaN elements make it so. Deterministic for one thread count. */
+  gboolean (*sum_squares)(TmBackend *b, const float *x, gsize n, double *out, GError **error);
+  gboolean (*update)(TmBackend *b, const TmUpdate *u, GError **error);
+  /* y = a*x + c*y over n f32 of the device: gradient accumulation, averages, copies (c = 0 does not read y). */
+  gboolean (*axpby)(TmBackend *b, float a, const float *x, float c, float *y, gsize n, GError **error);
+
+  /* (optional; default: nothing to wait for) Waits until all work given so far is done. */
+  gboolean (*synchronize)(TmBackend *b, GError **error);
+  /* (optional; default: labels are read and painted by the window) Blends a mask over a picture into w*h RGBA bytes, premultiplied, at
+   * @rgba in backend memory, in stream order. */
+  gboolean (*paint)(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **error);
+  /* (optional) A mark in the stream and the question whether it was passed; the question may come from any thread. */
+  gpointer (*mark)(TmBackend *b, GError **error);
+  gboolean (*marked)(gpointer mark);
+  void (*unmark)(gpointer mark);
+} TmBackendApi;
+
+struct _TmBackend {
+  const TmBackendApi *api;
+  GThread *owner; /* asserted by the functions below */
+  /* the implementation's fields follow */
+};
+
+/* ---- the functions to call ---- */
+
+/** Names of all backends built in or found, best first, NULL-terminated, static: {"cuda", "cpu", "ref"}. */
+const char *const *tm_backend_names(void);
+/** Why @name cannot be used here, as a sentence in @error; TRUE if it can. Any thread. */
+gboolean tm_backend_available(const char *name, GError **error);
+/** Opens @name, or the best usable one for "auto" or NULL. Owned by the calling thread until tm_backend_close(). */
+TmBackend *tm_backend_open(const char *name, const TmBackendOptions *options, GError **error);
+void tm_backend_close(TmBackend *b);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmBackend, tm_backend_close)
+void tm_backend_info(TmBackend *b, TmBackendInfo *out);
+void tm_backend_info_clear(TmBackendInfo *info);
+
+gboolean tm_backend_supports(TmBackend *b, int op, const TmNode *node, TmDType precision);
+gboolean tm_backend_takes_slice(TmBackend *b, int op, const TmNode *node, int operand);
+void *tm_backend_alloc(TmBackend *b, gsize bytes, GError **error);
+void tm_backend_release(TmBackend *b, void *p, gsize bytes);
+gboolean tm_backend_write(TmBackend *b, const TmView *dst, const void *src, TmDType from, GError **error);
+gboolean tm_backend_read(TmBackend *b, const TmView *src, void *dst, TmDType to, GError **error);
+gboolean tm_backend_sum_squares(TmBackend *b, const float *x, gsize n, double *out, GError **error);
+gboolean tm_backend_update(TmBackend *b, const TmUpdate *u, GError **error);
+gboolean tm_backend_axpby(TmBackend *b, float a, const float *x, float c, float *y, gsize n, GError **error);
+gboolean tm_backend_synchronize(TmBackend *b, GError **error);
+gboolean tm_backend_can_paint(TmBackend *b);
+gboolean tm_backend_paint(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **error);

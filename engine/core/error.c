@@ -1,0 +1,3 @@
+#include "engine/core/error.h"
+
+G_DEFINE_QUARK(tarmac-error-quark, tm_error)

@@ -1,0 +1,44 @@
+/* loader.h: batches for the trainer, decoded and augmented ahead of time on worker threads into a bounded ring.
+ *
+ * What a batch holds depends only on (seed, epoch, step): sample k of epoch e is entry perm_e[k], augmented from a generator
+ * seeded by (seed, e, k). So a position is two numbers, and a resumed run sees what an unbroken one would. */
+#pragma once
+
+#include "engine/data/augment.h"
+#include "engine/data/dataset.h"
+
+typedef struct {
+  int n, w, h;
+  guint8 *pixels;  /* n*h*w*3 */
+  guint8 *labels;  /* n*h*w */
+  guint *entries;  /* n indices into the dataset */
+  guint epoch, step; /* from 0 */
+} TmBatch;
+
+typedef enum { TM_LAST_DROP, TM_LAST_KEEP } TmLastBatch; /* the rest of an epoch that does not fill a batch; with fewer pictures than a batch, pictures repeat */
+
+typedef struct {
+  TmSplit split;
+  int batch;
+  gboolean shuffle;
+  TmAugment augment; /* crop_w, crop_h must be set: all samples of a batch have one size */
+  guint64 seed;
+  int threads;       /* 0: chosen from the processor */
+  int ahead;         /* batches in the ring; 0 gives 4 */
+} TmLoaderOptions;
+
+typedef struct _TmLoader TmLoader;
+
+/** Starts the workers at @epoch, @step. Owned by one thread (the trainer). TM_ERROR_DATA when the split has no pictures with masks. */
+TmLoader *tm_loader_new(TmDataset *d, const TmLoaderOptions *o, guint epoch, guint step, GError **error);
+void tm_loader_free(TmLoader *l); /* joins the workers; no wait for undone work */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmLoader, tm_loader_free)
+
+guint tm_loader_steps(const TmLoader *l); /* batches an epoch */
+/** The next batch, across epochs without end; blocks until it is there. Borrowed until the next call. NULL with the error of a file that could
+ * not be read (named), after which the next call goes on with the batch that follows. */
+const TmBatch *tm_loader_next(TmLoader *l, GError **error);
+/** Takes effect for samples not begun yet. */
+void tm_loader_set_augment(TmLoader *l, const TmAugment *a);
+/** Seconds tm_loader_next() has blocked in all, and seconds of decoding and of augmenting summed over the workers. */
+void tm_loader_times(TmLoader *l, double *waited, double *decode, double *augment);

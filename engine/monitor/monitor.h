@@ -1,0 +1,52 @@
+/* monitor.h: samples the machine: processor, memory, GPUs, on a thread of its own, 4 times a second, into a ring. A reading that is not
+ * to be had is invalid, never 0. Any thread may read. */
+#pragma once
+
+#include <glib.h>
+
+#include "engine/core/error.h"
+
+typedef enum {
+  TM_READING_CPU_LOAD,      /* percent of all cores */
+  TM_READING_MEMORY,        /* bytes in use on the machine */
+  TM_READING_PROCESS,       /* bytes resident, this process */
+  TM_READING_CPU_TEMPERATURE, /* Celsius */
+  TM_READING_DISK_READ,     /* bytes a second, this process */
+  TM_READING_GPU_LOAD,      /* percent, GPU 0 */
+  TM_READING_GPU_MEMORY,    /* bytes */
+  TM_READING_GPU_TEMPERATURE,
+  TM_READING_GPU_POWER,     /* watts */
+  TM_READING_GPU_CLOCK,     /* MHz */
+  TM_N_READINGS,
+} TmReading;
+
+typedef struct {
+  gint64 time_us;  /* g_get_monotonic_time() */
+  guint32 valid;   /* bit i: value[i] was read */
+  double value[TM_N_READINGS];
+} TmMonitorSample;
+
+enum { TM_MONITOR_RING = 600 };
+
+typedef struct _TmMonitor TmMonitor;
+
+TmMonitor *tm_monitor_new(void); /* starts sampling */
+void tm_monitor_free(TmMonitor *m);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmMonitor, tm_monitor_free)
+/** Copies up to @n of the latest samples, oldest first; returns how many. */
+guint tm_monitor_read(TmMonitor *m, TmMonitorSample *out, guint n);
+
+typedef struct {
+  char *cpu;             /* "AMD EPYC" */
+  int cores;
+  gsize memory;          /* bytes */
+  char *gpu;             /* NULL when there is none */
+  char *gpu_uuid;
+  gsize gpu_memory;
+  char *gpu_reason;      /* why there are no GPU readings, a sentence; NULL when there are */
+  char *driver, *cuda;   /* versions or NULL */
+} TmMachine;
+
+/** What the machine is; does not need a monitor. Loads NVML at run time, ends nothing when it is missing. */
+void tm_machine_read(TmMachine *out);
+void tm_machine_clear(TmMachine *m);

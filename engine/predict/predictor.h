@@ -1,0 +1,39 @@
+/* predictor.h: a trained net and what it needs to turn a picture of any size into a mask of the same size. */
+#pragma once
+
+#include "engine/backend/backend.h"
+#include "engine/data/dataset.h"
+#include "engine/train/metrics.h"
+#include "engine/train/settings.h"
+
+typedef struct _TmPredictor TmPredictor;
+
+/** Opens a run's folder (its best checkpoint, else its last) or a checkpoint file. Network, class table and normalisation come from the checkpoint.
+ * The calling thread owns it. TM_ERROR_FILE or TM_ERROR_CORRUPT names the file. */
+TmPredictor *tm_predictor_open(const char *path, const char *backend, const TmBackendOptions *options, GError **error);
+void tm_predictor_free(TmPredictor *p);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmPredictor, tm_predictor_free)
+
+const TmClassTable *tm_predictor_classes(const TmPredictor *p);
+const TmSettings *tm_predictor_settings(const TmPredictor *p);
+const char *tm_predictor_checkpoint(const TmPredictor *p); /* path of the file in use */
+guint tm_predictor_epoch(const TmPredictor *p);
+
+/** Predicts @rgb (h*w*3) into @labels (h*w class indices). Programs for the last few sizes are kept. */
+gboolean tm_predictor_run(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, GError **error);
+
+/** Scores @split of @d; progress as in the scan (NULL allowed). Classes of net and data must agree (TM_ERROR_DATA names the difference). */
+gboolean tm_predictor_evaluate(TmPredictor *p, const TmDataset *d, TmSplit split, TmConfusion *out,
+                               gboolean (*progress)(guint done, guint total, gpointer user), gpointer user, GError **error);
+
+typedef struct {
+  guint done, failed;
+  double seconds;
+  GPtrArray *errors; /* sentences, one a failed file */
+} TmFolderResult;
+
+/** Predicts every picture of @folder (not its subfolders) into @out_dir: NAME.png index masks in the original label values (palette PNG),
+ * NAME_overlay.png, and classes.csv with class shares. @out_dir must not be @folder or lie in a dataset; existing files are replaced only if @replace. */
+gboolean tm_predictor_folder(TmPredictor *p, const char *folder, const char *out_dir, gboolean replace, TmFolderResult *out,
+                             gboolean (*progress)(guint done, guint total, gpointer user), gpointer user, GError **error);
+void tm_folder_result_clear(TmFolderResult *r);

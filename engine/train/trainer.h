@@ -1,0 +1,101 @@
+/* trainer.h: trains a net on a dataset on its own thread, steered by commands, watched through snapshots.
+ *
+ *   idle -> preparing -> training <-> paused
+ *                        training -> validating -> training
+ *                        any -> stopping -> finished | stopped | failed
+ *
+ * The trainer thread owns the backend, the programs, the optimizer's state and all checkpoint writing. Commands go in through a queue and act between
+ * two steps; what happens comes out as one latest snapshot and a growing history. */
+#pragma once
+
+#include "engine/backend/backend.h"
+#include "engine/data/dataset.h"
+#include "engine/data/scan.h"
+#include "engine/run/history.h"
+#include "engine/train/metrics.h"
+#include "engine/train/settings.h"
+
+typedef enum {
+  TM_STATE_IDLE,
+  TM_STATE_PREPARING,
+  TM_STATE_TRAINING,
+  TM_STATE_PAUSED,
+  TM_STATE_VALIDATING,
+  TM_STATE_FINISHED, /* ran to its end, or early stopping */
+  TM_STATE_STOPPED,  /* by a command */
+  TM_STATE_FAILED,
+} TmTrainerState;
+
+typedef struct _TmTrainer TmTrainer;
+
+/* The probe picture as the net sees it now. All host memory, w*h. */
+typedef struct {
+  guint entry;       /* in the dataset */
+  guint epoch, step; /* when the mask was predicted */
+  int w, h;
+  guint8 *rgb, *labels, *truth; /* truth may be NULL */
+  double miou, wrong; /* mean IoU of this picture; share of judged pixels that are wrong; NAN without truth */
+} TmProbe;
+
+/* A copy of where the run stands. */
+typedef struct {
+  TmTrainerState state;
+  guint epoch, epochs;      /* epoch under way from 0 */
+  guint step, steps;        /* in the epoch; batches an epoch */
+  guint64 total_step;       /* optimizer steps done in all, from 0 */
+  double loss, smooth_loss; /* last step; NAN before the first */
+  double lr, grad_norm;
+  double val_loss, val_miou, best_miou; /* NAN before the first validation */
+  guint best_epoch;
+  guint skipped;            /* non-finite steps left out so far */
+  double seconds;           /* of training, pauses left out */
+  double seconds_left;      /* NAN until it can be told */
+  double images_per_s, step_s;
+  double wait_s, decode_s, augment_s, forward_backward_s, update_s, draw_s; /* mean of the last 50 steps, seconds a step (decode and augment: of worker time) */
+  gsize memory;             /* bytes the programs and optimizer hold on the device */
+  char *activity;           /* "Building the network", a sentence for preparing; may be NULL */
+  char *error;              /* the reason when failed; NULL otherwise */
+  char *notice;             /* last thing worth telling: "Step 412 was skipped: the gradient is not finite." or NULL */
+  TmDType precision;
+  char *device;             /* "cpu: AMD EPYC, 2 threads, AVX512-BF16" */
+  char *run_dir;
+} TmSnapshot;
+
+/** Makes a trainer in state idle. @run_dir: an existing empty or new folder for the run, or one with a checkpoint when @resume. Settings are copied. @scan may be
+ * NULL: then the trainer scans first. Any thread. */
+TmTrainer *tm_trainer_new(TmDataset *d, const TmScan *scan, const TmSettings *s, const char *run_dir, gboolean resume, GError **error);
+/** Stops at once if it runs, joins the thread. No callback comes after it returns. */
+void tm_trainer_free(TmTrainer *t);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmTrainer, tm_trainer_free)
+
+/** Called on the trainer's thread whenever there is a new snapshot, at most 30 times a second, and at every change of state. Set before start.
+ * A window's callback only schedules one main-loop callback, if none is pending. */
+typedef void (*TmTrainerNotify)(TmTrainer *t, gpointer user);
+void tm_trainer_set_notify(TmTrainer *t, TmTrainerNotify notify, gpointer user);
+
+/* Commands. Any thread; they return at once. A command that makes no sense in the present state does nothing. */
+void tm_trainer_start(TmTrainer *t);
+void tm_trainer_pause(TmTrainer *t);
+void tm_trainer_resume(TmTrainer *t);
+void tm_trainer_step(TmTrainer *t);                 /* one optimizer step, then paused */
+void tm_trainer_stop(TmTrainer *t);                 /* validate, save, keep the best: finished as stopped */
+void tm_trainer_stop_now(TmTrainer *t, gboolean save); /* within one step; @save writes a checkpoint to resume from */
+void tm_trainer_save(TmTrainer *t);                 /* a checkpoint now */
+void tm_trainer_set_lr(TmTrainer *t, double factor); /* multiplies the schedule from here on; written to steering.jsonl */
+void tm_trainer_set_probe(TmTrainer *t, guint entry);
+
+/* Reading. Any thread; copies. */
+TmTrainerState tm_trainer_state(TmTrainer *t);
+void tm_trainer_snapshot(TmTrainer *t, TmSnapshot *out);
+void tm_snapshot_clear(TmSnapshot *s);
+/** The latest probe if newer than (@epoch, @step) of the last one seen, else NULL. Free with tm_probe_free(). */
+TmProbe *tm_trainer_probe(TmTrainer *t, const TmProbe *last);
+void tm_probe_free(TmProbe *p);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmProbe, tm_probe_free)
+/** Copies history rows from @from on into @out (cleared first); returns the number of rows there are. */
+guint tm_trainer_steps(TmTrainer *t, guint from, GArray *out /* TmStepRow */);
+guint tm_trainer_epochs(TmTrainer *t, guint from, GArray *out /* TmEpochRow */);
+const TmSettings *tm_trainer_settings(TmTrainer *t);
+/** Blocks until the state is finished, stopped or failed; the reason in @error when failed. For the command line. */
+gboolean tm_trainer_wait(TmTrainer *t, GError **error);
+const char *tm_trainer_state_name(TmTrainerState s); /* N_() */
