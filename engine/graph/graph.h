@@ -14,7 +14,9 @@ TmNode *tm_graph_node(const TmGraph *g, guint id);
 /** The node called @name, or NULL. */
 TmNode *tm_graph_find(const TmGraph *g, const char *name);
 
-/** A source: op INPUT, PARAM or STATE (kind PARAM and STATE for the latter two). @name is copied and must be new. */
+/** A source: op INPUT, PARAM or STATE (kind PARAM and STATE for the latter two). @name is copied and must be new. The caller may set, on the
+ * node returned, attrs.value: what a PARAM or STATE is filled with at first; and attrs.count > 0 on a PARAM: its fan-in, by which
+ * tm_params_init() draws it instead. */
 TmNode *tm_graph_source(TmGraph *g, TmOp op, TmKind kind, TmShape shape, const char *name);
 
 /** A computed node; @name may be NULL. When the inputs do not fit, the graph keeps the first error, which tm_graph_check()

@@ -14,6 +14,8 @@ typedef struct {
   TmShape shape;
   gsize offset;    /* elements from the start of its flat array */
   gboolean trained; /* TRUE: in value/grad; FALSE: in state */
+  float fill;      /* initial value */
+  int fan_in;      /* > 0: drawn by it instead */
 } TmParam;
 
 typedef struct _TmParams {
@@ -41,7 +43,6 @@ gboolean tm_params_write(TmParams *p, const TmParam *which, const float *src, GE
 /** Reads value, or the gradient when @grad, of one tensor into host memory, dense, stored order. */
 gboolean tm_params_read(TmParams *p, const TmParam *which, gboolean grad, float *dst, GError **error);
 
-/** Initial values as PyTorch draws them (convolutions: uniform within 1/sqrt(fan_in), He et al. 2015 with a = sqrt(5); BN
- * gamma 1, beta 0, running mean 0, variance 1), from @seed. Parameters are told apart by name: "*.weight" of four axes is a
- * convolution, of one a gamma; "*.bias" follows its weight's fan-in or is a beta; states keep their value unless "running_*". */
+/** Draws the parameters that have a fan-in, uniformly within 1/sqrt(fan_in) (He et al. 2015 with a = sqrt(5): what PyTorch's convolutions
+ * start from), each from a generator of its own seeded by @seed and its place, and gives all others and the states their fill. */
 gboolean tm_params_init(TmParams *p, guint64 seed, GError **error);
