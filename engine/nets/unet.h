@@ -18,5 +18,5 @@ typedef struct {
 
 /** Adds the net to @g from @x, an ACT (N,3,H,W) of any H and W >= 1: padded by reflection to a multiple of 2^depth, logits cropped back.
  * @training: batch statistics (and their running averages as effects appended to @effects) and dropout by @tick (a COUNT scalar input; may be NULL when
- * dropout is 0 or not @training). Otherwise running statistics. Returns the logits, ACT (N,classes,H,W), named "logits". */
+ * dropout is 0 or not @training). Otherwise running statistics. Returns the logits, ACT (N,classes,H,W). */
 TmNode *tm_unet(TmGraph *g, TmNode *x, const TmUNet *net, gboolean training, TmNode *tick, GPtrArray *effects);

@@ -2,7 +2,11 @@
  * one arena by its lifetime. Nothing is allocated during a run.
  *
  * Passes, in order: live (passes/live.c), fuse (passes/fuse.c), place (passes/place.c: concat halves become slices of one buffer), plan
- * (passes/plan.c: offsets by liveness).  Thread: the one that owns the backend. */
+ * (passes/plan.c: offsets by liveness).
+ *
+ * The first result of an elementwise step (relu, relu_dx, sigmoid, add, mul, scale, dropout, bn_apply, bn_infer, bn_dx and the patterns that begin
+ * with them; max_pool_dx+add: its last operand) may lie in the memory of an operand that dies there: executors read an element
+ * before they write it.  Thread: the one that owns the backend. */
 #pragma once
 
 #include "engine/graph/fused.h"
