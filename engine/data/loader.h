@@ -25,6 +25,7 @@ typedef struct {
   guint64 seed;
   int threads;       /* 0: chosen from the processor */
   int ahead;         /* batches in the ring; 0 gives 4 */
+  TmLastBatch last;  /* TM_LAST_KEEP: the epoch's last batch may be smaller than @batch */
 } TmLoaderOptions;
 
 typedef struct _TmLoader TmLoader;
