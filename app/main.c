@@ -1,0 +1,36 @@
+/* main.c: one program, two faces: a subcommand is the terminal, anything else the studio. */
+#include <locale.h>
+#include <string.h>
+
+#include <glib/gi18n.h>
+
+#include "app/cli.h"
+#ifdef TM_HAVE_STUDIO
+#include "app/studio.h"
+#endif
+
+static void set_up_translations(void) {
+  setlocale(LC_ALL, "");
+  /* Numbers are read and written with a point everywhere: in options, tables and files. */
+  setlocale(LC_NUMERIC, "C");
+  bindtextdomain(GETTEXT_PACKAGE, TM_LOCALEDIR);
+  bind_textdomain_codeset(GETTEXT_PACKAGE, "UTF-8");
+  textdomain(GETTEXT_PACKAGE);
+}
+
+#ifdef TM_HAVE_STUDIO
+/* A folder, the demo roads or nothing opens the window; so does an option that is not ours, which GTK then judges. */
+static gboolean wants_studio(int argc, char **argv) {
+  if (argc < 2) return TRUE;
+  if (tm_cli_knows(argv[1])) return FALSE;
+  return argv[1][0] == '-' || strcmp(argv[1], "demo") == 0 || g_file_test(argv[1], G_FILE_TEST_IS_DIR);
+}
+#endif
+
+int main(int argc, char **argv) {
+  set_up_translations();
+#ifdef TM_HAVE_STUDIO
+  if (wants_studio(argc, argv)) return tm_studio_run(argc, argv);
+#endif
+  return tm_cli_run(argc, argv);
+}
