@@ -36,7 +36,7 @@ static void gradient_of(Fixture *f, TmNode *loss, TmNode *scale, float *out) {
   g_assert_true(tm_params_read(params, tm_params_find(params, "x"), TRUE, out, &error));
 }
 
-static TmNode *first(Fixture *f, TmNode *v) { return tm_node(f->g, TM_OP_SLICE, NULL, &(TmAttrs){.from = 0, .count = 1}, v); }
+static TmNode *first(Fixture *f, TmNode *v) { return tm_node(f->g, TM_OP_SLICE, NULL, (&(TmAttrs){.from = 0, .count = 1}), v); }
 
 static void test_used_twice(Fixture *f, gconstpointer data) {
   (void)data;
@@ -49,8 +49,8 @@ static void test_used_twice(Fixture *f, gconstpointer data) {
 
 static void test_diamond(Fixture *f, gconstpointer data) {
   (void)data;
-  TmNode *a = tm_node(f->g, TM_OP_SCALE, NULL, &(TmAttrs){.value = 2}, f->x);
-  TmNode *b = tm_node(f->g, TM_OP_SCALE, NULL, &(TmAttrs){.value = 5}, f->x);
+  TmNode *a = tm_node(f->g, TM_OP_SCALE, NULL, (&(TmAttrs){.value = 2}), f->x);
+  TmNode *b = tm_node(f->g, TM_OP_SCALE, NULL, (&(TmAttrs){.value = 5}), f->x);
   float d[4];
   gradient_of(f, first(f, tm_node(f->g, TM_OP_MUL, NULL, NULL, a, b)), NULL, d); /* 10 x^2 */
   g_assert_cmpfloat(d[0], ==, 60);

@@ -64,16 +64,16 @@ static void test_vectors_stay_f32(void) {
   g_autoptr(TmGraph) g = tm_graph_new();
   TmNode *v = tm_graph_source(g, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, 4, 1, 1), "v");
   TmNode *x = input(g, TM_SHAPE(1, 4, 1, 1), "x");
-  g_assert_cmpint(tm_node(g, TM_OP_SCALE, NULL, &(TmAttrs){.value = 2}, v)->kind, ==, TM_KIND_STAT);
-  g_assert_cmpint(tm_node(g, TM_OP_SCALE, NULL, &(TmAttrs){.value = 2}, x)->kind, ==, TM_KIND_ACT);
+  g_assert_cmpint(tm_node(g, TM_OP_SCALE, NULL, (&(TmAttrs){.value = 2}), v)->kind, ==, TM_KIND_STAT);
+  g_assert_cmpint(tm_node(g, TM_OP_SCALE, NULL, (&(TmAttrs){.value = 2}), x)->kind, ==, TM_KIND_ACT);
 }
 
 static void test_flops(void) {
   g_autoptr(TmGraph) g = tm_graph_new();
   TmNode *x = input(g, TM_SHAPE(2, 3, 10, 10), "x");
   TmNode *w = tm_graph_source(g, TM_OP_PARAM, TM_KIND_PARAM, TM_SHAPE(8, 3, 3, 3), "w");
-  TmNode *y = tm_node(g, TM_OP_CONV, NULL, &(TmAttrs){.stride = 1, .pad = 1}, x, w);
-  tm_node(g, TM_OP_CONV, NULL, &(TmAttrs){.stride = 1, .pad = 1}, x, w); /* not needed by the root */
+  TmNode *y = tm_node(g, TM_OP_CONV, NULL, (&(TmAttrs){.stride = 1, .pad = 1}), x, w);
+  tm_node(g, TM_OP_CONV, NULL, (&(TmAttrs){.stride = 1, .pad = 1}), x, w); /* not needed by the root */
   g_assert_cmpfloat(tm_graph_flops(g, 1, &y), ==, 2.0 * 2 * 8 * 100 * 27);
 }
 
