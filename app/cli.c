@@ -81,9 +81,9 @@ int tm_cli_run(int argc, char **argv) {
   }
   const char *near = nearest_command(argv[1]);
   if (near)
-    g_printerr(_("tarmac: there is no command \"%s\"; did you mean \"%s\"? See tarmac --help.\n"), argv[1], near);
+    g_printerr(_("tarmac: there is no command “%s”; did you mean “%s”? See tarmac --help.\n"), argv[1], near);
   else
-    g_printerr(_("tarmac: there is no command \"%s\". See tarmac --help.\n"), argv[1]);
+    g_printerr(_("tarmac: there is no command “%s”. See tarmac --help.\n"), argv[1]);
   return TM_EXIT_USAGE;
 }
 
@@ -149,7 +149,7 @@ gboolean tm_cli_parse(const TmCommand *c, const GOptionEntry *entries, GOptionGr
     return FALSE;
   }
   if (n > most) {
-    *exit_code = tm_cli_usage(c, _("\"%s\" is one word too many."), found[most]);
+    *exit_code = tm_cli_usage(c, _("“%s” is one word too many."), found[most]);
     return FALSE;
   }
   *operands = g_steal_pointer(&found);

@@ -109,7 +109,7 @@ gboolean tm_setting_explain(const char *name, GError **error) {
   g_autofree char *key = g_strdelimit(g_strdup(name + strspn(name, "-")), "-", '_');
   const TmOption *option = tm_option_find(key);
   if (!option) {
-    g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("There is no setting \"%s\". See tarmac train --help."), name);
+    g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("There is no setting “%s”. See tarmac train --help."), name);
     return FALSE;
   }
   g_autofree char *line = describe(option), *dashes = dashed(option->key);
