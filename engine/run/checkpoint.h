@@ -1,7 +1,7 @@
 /* checkpoint.h: one file that holds all a run needs to go on, or a net to be used: safetensors, written atomically, checked on reading.
  *
  * Tensors keep PyTorch's names and layouts in the file (convolutions O,I,kH,kW; (1,C,1,1) as [C]), so other programs read the weights as they
- * are. Everything else is one JSON object under the header's "__metadata__" key "tarmac"; "crc32" there guards the tensors' bytes.
+ * are. Everything else is one JSON object under the header's "__metadata__" key "tarmac"; "crc32" there guards the whole file.
  * A file that was cut, or damaged in any byte, is TM_ERROR_CORRUPT. Any thread. */
 #pragma once
 

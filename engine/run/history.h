@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct {
   guint epoch; /* from 0 */
-  guint64 step;
+  guint64 step; /* its last one: one less than the step a run would go on with after it */
   float seconds;
   float train_loss, val_loss, miou, accuracy; /* NAN when there is no validation */
   gboolean best;
