@@ -70,16 +70,12 @@ static gboolean read_own(TmRunSource *s, JsonObject *o) {
   return TRUE;
 }
 
-/* run.json names the dataset as text, or as an object with its path. */
 static gboolean read_info(TmRunSource *s, const char *folder) {
   g_autoptr(JsonNode) info = tm_run_read_info(folder, NULL);
   if (!info || !JSON_NODE_HOLDS_OBJECT(info)) return FALSE;
-  JsonNode *dataset = json_object_get_member(json_node_get_object(info), "dataset");
-  const char *path = NULL;
-  if (dataset && JSON_NODE_HOLDS_OBJECT(dataset))
-    path = json_object_get_string_member_with_default(json_node_get_object(dataset), "path", NULL);
-  else if (dataset && JSON_NODE_HOLDS_VALUE(dataset))
-    path = json_node_get_string(dataset);
+  JsonNode *data = json_object_get_member(json_node_get_object(info), "data");
+  if (!data || !JSON_NODE_HOLDS_OBJECT(data)) return FALSE;
+  const char *path = json_object_get_string_member_with_default(json_node_get_object(data), "path", NULL);
   if (!path) return FALSE;
   s->path = g_filename_from_utf8(path, -1, NULL, NULL, NULL);
   s->options.val_fraction = 0.2f;

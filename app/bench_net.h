@@ -1,0 +1,25 @@
+/* bench_net.h: the trainer's step and the predictor's question on random weights and pictures, to be timed. Thread: the one that opened it. */
+#pragma once
+
+#include "engine/program/program.h"
+#include "engine/train/settings.h"
+
+typedef struct {
+  gboolean training;   /* a whole step: batch in, forward, backward, AdamW; else picture in, class indices out */
+  int batch, height, width, classes;
+  TmDType precision;
+} TmBenchPlan;
+
+typedef struct _TmBenchNet TmBenchNet;
+
+/** Builds the net of @s (base, depth, upsampling, batch_norm, dropout, loss) at the plan's size on @backend, which outlives it. */
+TmBenchNet *tm_bench_net_new(TmBackend *backend, const TmSettings *s, const TmBenchPlan *plan, GError **error);
+void tm_bench_net_free(TmBenchNet *b);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmBenchNet, tm_bench_net_free)
+
+/** Once, waited for. */
+gboolean tm_bench_net_run(TmBenchNet *b, GError **error);
+/** Floating-point operations of one run; a multiply-add counts two. */
+double tm_bench_net_flops(const TmBenchNet *b);
+/** Bytes held on the device. */
+gsize tm_bench_net_memory(const TmBenchNet *b);

@@ -1,0 +1,224 @@
+/* cli_bench.c: tarmac bench: times one training step, one prediction, or the loader, on random weights and pictures. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib/gi18n.h>
+
+#include "app/bench_net.h"
+#include "app/cli.h"
+#include "app/interrupt.h"
+#include "app/progress.h"
+#include "engine/data/loader.h"
+
+enum { CLASSES = 11, WARM = 3, LARGEST_BASE = 512, LARGEST_BATCH = 4096 };
+
+typedef struct {
+  char *size, *precision, *backend, *data;
+  int base, batch, steps, threads, depth;
+  gboolean json, bilinear;
+} Options;
+
+typedef struct {
+  double *seconds; /* of each step */
+  guint n;
+  int batch, height, width;
+  double flops; /* 0: not told */
+  gsize memory;
+  char *device;
+  const char *precision;
+} Result;
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double quantile(const Result *r, double q) {
+  double at = q * (r->n - 1);
+  guint low = (guint)at, high = MIN(low + 1, r->n - 1);
+  return r->seconds[low] + (at - low) * (r->seconds[high] - r->seconds[low]);
+}
+
+static void report(const char *what, const Options *o, Result *r) {
+  qsort(r->seconds, r->n, sizeof *r->seconds, compare);
+  double median = quantile(r, 0.5), images = r->batch / median, gflops = r->flops / median / 1e9;
+  if (!o->json) {
+    g_print(_("%s, base %d, batch %d, %d × %d, %s, on %s\n"), what, o->base, r->batch, r->height, r->width, r->precision, r->device);
+    g_print(_("  %.4f s (median of %u; from %.4f to %.4f), %.2f pictures/s"), median, r->n, r->seconds[0], r->seconds[r->n - 1], images);
+    if (r->flops > 0) g_print(_(", %.1f GFLOP/s, %.1f MiB on the device"), gflops, (double)r->memory / 1048576);
+    g_print("\n");
+    return;
+  }
+  JsonObject *out = json_object_new();
+  json_object_set_string_member(out, "what", what);
+  json_object_set_int_member(out, "base", o->base);
+  json_object_set_int_member(out, "batch", r->batch);
+  JsonArray *size = json_array_new();
+  json_array_add_int_element(size, r->height);
+  json_array_add_int_element(size, r->width);
+  json_object_set_array_member(out, "size", size);
+  json_object_set_string_member(out, "precision", r->precision);
+  json_object_set_string_member(out, "device", r->device);
+  json_object_set_int_member(out, "steps", r->n);
+  tm_cli_json_number(out, "seconds", median);
+  tm_cli_json_number(out, "seconds_low", quantile(r, 0.25));
+  tm_cli_json_number(out, "seconds_high", quantile(r, 0.75));
+  tm_cli_json_number(out, "images_per_s", images);
+  tm_cli_json_number(out, "gflops", r->flops > 0 ? gflops : NAN);
+  tm_cli_json_number(out, "device_mb", (double)r->memory / 1048576);
+  tm_cli_json_number(out, "peak_rss_mb", tm_cli_peak_rss_mb());
+  tm_cli_json_print(out);
+}
+
+/* Runs @work WARM + n times and keeps the times of the last n. */
+static gboolean time_it(gboolean (*work)(gpointer, GError **), gpointer user, Result *r, GError **error) {
+  g_autoptr(TmProgress) progress = tm_progress_new(_("Timing"), _("runs"));
+  for (guint i = 0; i < WARM + r->n; i++) {
+    gint64 begin = g_get_monotonic_time();
+    if (!work(user, error)) return FALSE;
+    if (i >= WARM) r->seconds[i - WARM] = (double)(g_get_monotonic_time() - begin) / 1e6;
+    if (tm_interrupt_caught()) {
+      g_set_error_literal(error, TM_ERROR, TM_ERROR_CANCELLED, _("Stopped."));
+      return FALSE;
+    }
+    tm_progress_set(progress, i + 1, WARM + r->n);
+  }
+  return TRUE;
+}
+
+/* ---- step and infer ---- */
+
+static gboolean run_net(gpointer user, GError **error) { return tm_bench_net_run(user, error); }
+
+static gboolean bench_net(gboolean training, const Options *o, Result *r, GError **error) {
+  TmBackendOptions options = {.threads = o->threads, .deterministic = TRUE};
+  g_autoptr(TmBackend) backend = tm_backend_open(o->backend, &options, error);
+  if (!backend) return FALSE;
+  TmBackendInfo info;
+  tm_backend_info(backend, &info);
+  r->device = g_strdup_printf("%s: %s, %s", backend->api->name, info.name ? info.name : "?", info.detail ? info.detail : "?");
+  gboolean bf16 = o->precision ? strcmp(o->precision, "bf16") == 0 : info.bf16;
+  tm_backend_info_clear(&info);
+  TmSettings s;
+  tm_settings_defaults(&s);
+  s.base = o->base;
+  s.depth = o->depth;
+  s.dropout = 0;
+  if (o->bilinear && !tm_settings_set(&s, "upsampling", "bilinear", error)) return FALSE;
+  TmBenchPlan plan = {.training = training,
+                      .batch = r->batch,
+                      .height = r->height,
+                      .width = r->width,
+                      .classes = CLASSES,
+                      .precision = bf16 ? TM_BF16 : TM_F32};
+  g_autoptr(TmBenchNet) net = tm_bench_net_new(backend, &s, &plan, error);
+  if (!net) return FALSE;
+  r->precision = tm_dtype_name(plan.precision);
+  r->flops = tm_bench_net_flops(net);
+  r->memory = tm_bench_net_memory(net);
+  return time_it(run_net, net, r, error);
+}
+
+/* ---- loader ---- */
+
+static gboolean next_batch(gpointer user, GError **error) { return tm_loader_next(user, error) != NULL; }
+
+static gboolean bench_loader(const Options *o, Result *r, GError **error) {
+  TmDatasetOptions options = {.val_fraction = 0.2f, .demo_width = r->width, .demo_height = r->height};
+  g_autoptr(TmDataset) d = tm_dataset_open(o->data ? o->data : "demo", &options, error);
+  if (!d) return FALSE;
+  TmLoaderOptions loading = {.split = TM_SPLIT_TRAIN,
+                             .batch = r->batch,
+                             .shuffle = TRUE,
+                             .threads = o->threads,
+                             .augment = {.scale_min = 0.75f,
+                                         .scale_max = 1.5f,
+                                         .flip = 0.5f,
+                                         .brightness = 0.2f,
+                                         .offset = 20,
+                                         .crop_w = r->width,
+                                         .crop_h = r->height}};
+  g_autoptr(TmLoader) loader = tm_loader_new(d, &loading, 0, 0, error);
+  if (!loader) return FALSE;
+  r->device = g_strdup(tm_dataset_title(d));
+  r->precision = "u8";
+  return time_it(next_batch, loader, r, error);
+}
+
+/* ---- the command ---- */
+
+static int check(const char *what, Options *o, Result *r) {
+  const TmCommand *c = &tm_command_bench;
+  gboolean infer = strcmp(what, "infer") == 0;
+  if (!infer && strcmp(what, "step") != 0 && strcmp(what, "loader") != 0)
+    return tm_cli_usage(c, _("“%s” cannot be timed: it is step, infer or loader."), what);
+  if (o->precision && strcmp(o->precision, "f32") != 0 && strcmp(o->precision, "bf16") != 0)
+    return tm_cli_usage(c, _("the precision “%s” is not in this program: it is f32 or bf16."), o->precision);
+  if (o->base < 1 || o->base > LARGEST_BASE) return tm_cli_usage(c, _("--base is from 1 to %d."), LARGEST_BASE);
+  if (o->depth < 2 || o->depth > 5) return tm_cli_usage(c, "%s", _("--depth is from 2 to 5."));
+  if (o->batch < 0 || o->batch > LARGEST_BATCH) return tm_cli_usage(c, _("--batch is from 1 to %d."), LARGEST_BATCH);
+  if (o->steps < 0 || o->steps > 1000000) return tm_cli_usage(c, "%s", _("--steps is from 1 to 1000000."));
+  if (o->threads < 0) return tm_cli_usage(c, "%s", _("--threads is not negative."));
+  const char *size = o->size ? o->size : infer ? "368x480" : "352x480";
+  if (!tm_cli_extent(size, &r->height, &r->width)) return tm_cli_usage(c, _("--size is written 352x480, height first, not “%s”."), size);
+  r->batch = o->batch ? o->batch : infer ? 1 : 4;
+  r->n = o->steps ? (guint)o->steps : infer ? 20 : 6;
+  return TM_EXIT_OK;
+}
+
+static int time_and_report(const char *what, const Options *o, Result *r) {
+  g_autoptr(GError) error = NULL;
+  tm_interrupt_catch();
+  r->seconds = g_new0(double, r->n);
+  gboolean loader = strcmp(what, "loader") == 0;
+  gboolean good = loader ? bench_loader(o, r, &error) : bench_net(strcmp(what, "step") == 0, o, r, &error);
+  if (good) report(what, o, r);
+  g_free(r->seconds);
+  g_free(r->device);
+  if (good) return TM_EXIT_OK;
+  return tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
+}
+
+static int bench(int argc, char **argv) {
+  Options o = {.base = 32, .depth = 4};
+  const GOptionEntry entries[] = {
+      {"base", 0, 0, G_OPTION_ARG_INT, &o.base, N_("Channels of the first level: 32 unless said"), N_("N")},
+      {"depth", 0, 0, G_OPTION_ARG_INT, &o.depth, N_("Levels: 4 unless said"), N_("N")},
+      {"bilinear", 0, 0, G_OPTION_ARG_NONE, &o.bilinear, N_("Bilinear upsampling instead of transposed convolutions"), NULL},
+      {"batch", 0, 0, G_OPTION_ARG_INT, &o.batch, N_("Pictures at once: step and loader 4, infer 1"), N_("N")},
+      {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, N_("Height and width: step and loader 352x480, infer 368x480"), N_("HxW")},
+      {"precision", 0, 0, G_OPTION_ARG_STRING, &o.precision, N_("f32 or bf16; else what the processor is best at"), N_("TYPE")},
+      {"steps", 0, 0, G_OPTION_ARG_INT, &o.steps, N_("Runs that are timed, after 3 that are not: step 6, infer 20"), N_("N")},
+      {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, N_("auto, cuda, cpu or ref"), N_("NAME")},
+      {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, N_("Processor threads; 0 uses all"), N_("N")},
+      {"data", 0, 0, G_OPTION_ARG_FILENAME, &o.data, N_("loader: this folder instead of the demo roads"), N_("DIR")},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, N_("End with one line of JSON on standard output"), NULL},
+      {NULL},
+  };
+  g_auto(GStrv) words = NULL;
+  int code = TM_EXIT_OK;
+  Result r = {0};
+  if (tm_cli_parse(&tm_command_bench, entries, NULL, argc, argv, 1, 1, &words, &code)) {
+    code = check(words[0], &o, &r);
+    if (code == TM_EXIT_OK) code = time_and_report(words[0], &o, &r);
+  }
+  g_free(o.size);
+  g_free(o.precision);
+  g_free(o.backend);
+  g_free(o.data);
+  return code;
+}
+
+const TmCommand tm_command_bench = {
+    .name = "bench",
+    .operands = N_("step|infer|loader"),
+    .summary = N_("time a training step, a prediction or the loader"),
+    .detail = N_("Times a UNet of 11 classes with random weights on random pictures. step: all the trainer does in a step but for decoding;\n"
+                 "infer: picture in, class indices out; loader: decode and augment. The figure is the median.\n\n"
+                 "Examples:\n"
+                 "  tarmac bench step --base 32 --batch 4 --size 352x480 --precision bf16\n"
+                 "  tarmac bench infer --precision f32 --steps 50 --json\n"
+                 "  tarmac bench loader --data camvid --batch 8 --size 320x320"),
+    .run = bench,
+};
