@@ -1,0 +1,175 @@
+/* eval.c: the net in inference while it is trained: programs by picture size, and large pictures in
+ * overlapping tiles. */
+#include <glib/gi18n.h>
+#include <string.h>
+
+#include "engine/predict/infer_graph.h"
+#include "engine/train/session.h"
+
+/* A tile judges its middle; the margin gives the net the surroundings it sees (about 90 pixels at four
+ * levels). */
+enum { KEPT_EVALS = 4, TILE_MARGIN = 96, SMALLEST_TILE = 256 };
+
+void tm_eval_free(TmEval *e) {
+  if (!e) return;
+  tm_program_free(e->program);
+  tm_graph_free(e->graph);
+  g_free(e);
+}
+
+void tm_session_drop_evals(TmSession *s) {
+  g_ptr_array_set_size(s->evals, 0);
+}
+
+static gboolean build(TmSession *s, TmEval *e, GError **error) {
+  TmNode *logits = NULL;
+  e->graph = tm_graph_new();
+  e->labels = tm_infer_graph(e->graph, &s->net, TM_SHAPE(e->n, 3, e->h, e->w), &e->picture, &logits);
+  e->truth = tm_graph_source(e->graph, TM_OP_INPUT, TM_KIND_LABEL, TM_SHAPE(e->n, 1, e->h, e->w), "truth");
+  TmNode *weights = tm_graph_source(e->graph, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, (int)s->classes, 1, 1),
+                                    "class_weights");
+  e->loss = tm_loss_build(e->graph, s->settings, logits, e->truth, weights);
+  e->confusion = tm_node(e->graph, TM_OP_CONFUSION, "confusion", NULL, logits, e->truth);
+  if (!tm_graph_check(e->graph, error)) return FALSE;
+  TmNode *outputs[4] = {e->labels, e->confusion};
+  guint n = 2;
+  for (guint i = 0; i < e->loss.n; i++) outputs[n++] = e->loss.parts[i];
+  const TmProgramOptions options = {.precision = s->precision, .n_outputs = n, .outputs = outputs};
+  e->program = tm_program_new(s->backend, s->params, e->graph, &options, error);
+  return e->program != NULL;
+}
+
+static TmEval *find(TmSession *s, int n, int w, int h) {
+  for (guint i = 0; i < s->evals->len; i++) {
+    TmEval *e = s->evals->pdata[i];
+    if (e->n == n && e->w == w && e->h == h) return e;
+  }
+  return NULL;
+}
+
+static void drop_oldest(TmSession *s) {
+  guint oldest = 0;
+  for (guint i = 1; i < s->evals->len; i++)
+    if (((TmEval *)s->evals->pdata[i])->used < ((TmEval *)s->evals->pdata[oldest])->used) oldest = i;
+  g_ptr_array_remove_index_fast(s->evals, oldest);
+}
+
+TmEval *tm_session_eval(TmSession *s, int n, int w, int h, GError **error) {
+  TmEval *e = find(s, n, w, h);
+  if (!e) {
+    if (s->evals->len >= KEPT_EVALS) drop_oldest(s);
+    e = g_new0(TmEval, 1);
+    e->n = n;
+    e->w = w;
+    e->h = h;
+    if (!build(s, e, error)) {
+      tm_eval_free(e);
+      return NULL;
+    }
+    g_ptr_array_add(s->evals, e);
+  }
+  e->used = ++s->eval_clock;
+  return e;
+}
+
+gboolean tm_session_tiled(const TmSession *s, int w, int h) {
+  return (gint64)w * h > s->tile_pixels;
+}
+
+/* The side of a square tile whose pixels the limit allows, a multiple of 32. */
+static int tile_side(const TmSession *s) {
+  int side = SMALLEST_TILE;
+  while ((side + 32) * (side + 32) <= s->tile_pixels) side += 32;
+  return side;
+}
+
+/* Where tile @i of @n lies along an axis of @extent, and what it judges: tiles overlap by the margin on both
+ * sides, those at the ends reach them. */
+static void place(int i, int n, int extent, int side, int *at, int *from, int *to) {
+  const int stride = side - 2 * TILE_MARGIN;
+  *at = MIN(i * stride, extent - side);
+  *from = i == 0 ? 0 : i * stride + TILE_MARGIN;
+  *to = i == n - 1 ? extent : (i + 1) * stride + TILE_MARGIN;
+}
+
+static int tiles_along(int extent, int side) {
+  const int stride = side - 2 * TILE_MARGIN;
+  return extent <= side ? 1 : (extent - side + stride - 1) / stride + 1;
+}
+
+gboolean tm_session_tiles(TmSession *s, const TmSample *sample, TmTileFunc each, gpointer user,
+                          GError **error) {
+  const int side = tile_side(s), tw = MIN(side, sample->w), th = MIN(side, sample->h);
+  const int nx = tiles_along(sample->w, tw), ny = tiles_along(sample->h, th);
+  TmEval *e = tm_session_eval(s, 1, tw, th, error);
+  if (!e) return FALSE;
+  g_autofree guint8 *rgb = g_try_malloc((gsize)tw * (gsize)th * 3);
+  if (!rgb) {
+    g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY,
+                        _("There is no memory for a tile of the picture."));
+    return FALSE;
+  }
+  for (int j = 0; j < ny; j++)
+    for (int i = 0; i < nx; i++) {
+      TmTile t;
+      place(i, nx, sample->w, tw, &t.x, &t.x0, &t.x1);
+      place(j, ny, sample->h, th, &t.y, &t.y0, &t.y1);
+      for (int y = 0; y < th; y++)
+        memcpy(rgb + (gsize)y * (gsize)tw * 3,
+               sample->rgb + ((gsize)(t.y + y) * (gsize)sample->w + (gsize)t.x) * 3, (gsize)tw * 3);
+      if (!each(s, e, &t, rgb, user, error)) return FALSE;
+    }
+  return TRUE;
+}
+
+/* ---- a picture's mask ---- */
+
+typedef struct {
+  const TmSample *sample;
+  guint8 *labels; /* of the whole picture */
+} Mask;
+
+static gboolean predict_tile(TmSession *s, TmEval *e, const TmTile *t, const guint8 *rgb, gpointer user,
+                             GError **error) {
+  (void)s;
+  const Mask *to = user;
+  g_autofree guint8 *tile = g_malloc((gsize)e->w * (gsize)e->h);
+  if (!tm_program_write(e->program, e->picture, rgb, TM_U8, error) || !tm_program_run(e->program, error) ||
+      !tm_program_read(e->program, e->labels, tile, TM_U8, error))
+    return FALSE;
+  for (int y = t->y0; y < t->y1; y++)
+    memcpy(to->labels + (gsize)y * (gsize)to->sample->w + t->x0,
+           tile + (gsize)(y - t->y) * (gsize)e->w + (t->x0 - t->x), (gsize)(t->x1 - t->x0));
+  return TRUE;
+}
+
+static gboolean predict(TmSession *s, const TmSample *sample, guint8 *labels, GError **error) {
+  if (tm_session_tiled(s, sample->w, sample->h)) {
+    Mask to = {sample, labels};
+    return tm_session_tiles(s, sample, predict_tile, &to, error);
+  }
+  TmEval *e = tm_session_eval(s, 1, sample->w, sample->h, error);
+  return e && tm_program_write(e->program, e->picture, sample->rgb, TM_U8, error) &&
+         tm_program_run(e->program, error) && tm_program_read(e->program, e->labels, labels, TM_U8, error);
+}
+
+gboolean tm_session_less_memory(TmSession *s, GError **error) {
+  if (!g_error_matches(*error, TM_ERROR, TM_ERROR_NO_MEMORY) ||
+      s->tile_pixels <= SMALLEST_TILE * SMALLEST_TILE)
+    return FALSE;
+  tm_session_drop_evals(s);
+  s->eval_pixels = 1;
+  s->tile_pixels = MAX(s->tile_pixels / 4, SMALLEST_TILE * SMALLEST_TILE);
+  g_clear_error(error);
+  return TRUE;
+}
+
+gboolean tm_session_predict(TmSession *s, const TmSample *sample, guint8 *labels, GError **error) {
+  g_autoptr(GError) e = NULL;
+  while (!predict(s, sample, labels, &e))
+    if (!tm_session_less_memory(s, &e)) {
+      g_propagate_error(error, g_steal_pointer(&e));
+      return FALSE;
+    }
+  return TRUE;
+}

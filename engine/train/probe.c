@@ -1,0 +1,62 @@
+/* probe.c: one chosen picture, as the net sees it now. */
+#include <glib/gi18n.h>
+#include <math.h>
+#include <string.h>
+
+#include "engine/train/session.h"
+
+void tm_probe_free(TmProbe *p) {
+  if (!p) return;
+  g_free(p->rgb);
+  g_free(p->labels);
+  g_free(p->truth);
+  g_free(p);
+}
+
+static void score(const TmSession *s, TmProbe *p) {
+  g_autoptr(TmConfusion) c = tm_confusion_new(s->classes);
+  tm_confusion_add_labels(c, p->truth, p->labels, (gsize)p->w * (gsize)p->h);
+  p->miou = tm_confusion_miou(c);
+  p->wrong = 1.0 - tm_confusion_accuracy(c);
+}
+
+TmProbe *tm_session_probe(TmSession *s, guint entry, GError **error) {
+  g_auto(TmSample) sample = {0};
+  if (entry >= tm_dataset_n(s->all)) {
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("There is no picture %u to show the network's view of."),
+                entry);
+    return NULL;
+  }
+  if (!tm_dataset_read(s->all, entry, &sample, error)) return NULL;
+  g_autoptr(TmProbe) p = g_new0(TmProbe, 1);
+  *p = (TmProbe){.entry = entry,
+                 .epoch = s->at.epoch,
+                 .step = s->at.step,
+                 .w = sample.w,
+                 .h = sample.h,
+                 .miou = NAN,
+                 .wrong = NAN};
+  p->labels = g_try_malloc((gsize)sample.w * (gsize)sample.h);
+  if (!p->labels) {
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a mask of %d×%d."), sample.w,
+                sample.h);
+    return NULL;
+  }
+  if (!tm_session_predict(s, &sample, p->labels, error)) return NULL;
+  p->rgb = g_steal_pointer(&sample.rgb);
+  p->truth = g_steal_pointer(&sample.labels);
+  if (p->truth) score(s, p);
+  return g_steal_pointer(&p);
+}
+
+gboolean tm_session_keep_probe(TmSession *s, const TmProbe *p, GError **error) {
+  const TmClassTable *table = tm_dataset_classes(s->all);
+  g_autofree guint32 *palette = g_new0(guint32, MAX(table->n, 1));
+  for (guint i = 0; i < table->n; i++) {
+    const guint8 *c = table->classes[i].colour;
+    palette[i] = 0xff000000u | (guint32)c[0] << 16 | (guint32)c[1] << 8 | c[2];
+  }
+  g_autofree char *name =
+      g_strdelimit(g_strdup(tm_dataset_entry(s->all, p->entry)->name), G_DIR_SEPARATOR_S, '_');
+  return tm_run_write_probe(s->run, name, p->epoch, p->labels, p->w, p->h, palette, table->n, error);
+}

@@ -1,0 +1,375 @@
+#include "engine/train/session.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+#include <string.h>
+
+#include "engine/predict/infer_graph.h"
+
+enum { EVAL_PIXELS = 320 * 480, TILE_PIXELS = 1280 * 1024, LOOKED_AT = 64 };
+
+static void activity(const TmSessionPlan *plan, const char *sentence) {
+  if (plan->activity) plan->activity(sentence, plan->user);
+}
+
+static gboolean cancelled_error(GError **error) {
+  g_set_error_literal(error, TM_ERROR, TM_ERROR_CANCELLED, _("The run was stopped."));
+  return FALSE;
+}
+
+/* ---- the data ---- */
+
+static gboolean scan_progress(guint done, guint total, gpointer user) {
+  const TmSessionPlan *plan = user;
+  g_autofree char *text = g_strdup_printf(_("Looking through the pictures: %u of %u"), done, total);
+  activity(plan, text);
+  return !plan->cancel || g_atomic_int_get(plan->cancel) == 0;
+}
+
+static gboolean open_data(TmSession *s, const TmSessionPlan *plan, GError **error) {
+  s->all = tm_dataset_ref(plan->data);
+  s->scan = plan->scan;
+  if (!s->scan) {
+    activity(plan, _("Looking through the pictures"));
+    s->own_scan = tm_scan_run(s->all, s->settings->loader_threads, scan_progress, (gpointer)plan, error);
+    if (!s->own_scan) return FALSE;
+    s->scan = s->own_scan;
+  }
+  s->data =
+      s->scan->n_left_out ? tm_dataset_subset(s->all, s->scan->leave_out, NULL) : tm_dataset_ref(s->all);
+  const TmClassTable *table = tm_dataset_classes(s->data);
+  s->classes = table->n;
+  s->class_weights = g_new0(float, table->n);
+  for (int i = 0; i < 3; i++) {
+    s->mean[i] = isfinite(s->scan->mean[i]) ? s->scan->mean[i] : 127.5;
+    s->std[i] = isfinite(s->scan->std[i]) && s->scan->std[i] > 1e-3 ? s->scan->std[i] : 1.0;
+  }
+  return tm_scan_weights(s->scan, table, s->settings->class_weights, s->class_weights, error);
+}
+
+typedef struct {
+  int w, h;
+  guint n;
+} SizeCount;
+
+static void count_size(GArray *sizes, int w, int h) {
+  for (guint i = 0; i < sizes->len; i++) {
+    SizeCount *c = &g_array_index(sizes, SizeCount, i);
+    if (c->w == w && c->h == h) {
+      c->n++;
+      return;
+    }
+  }
+  const SizeCount c = {w, h, 1};
+  g_array_append_val(sizes, c);
+}
+
+/* The most common size among evenly spaced train pictures; of equally common ones the smaller. */
+static gboolean common_size(const TmDataset *d, int *w, int *h, GError **error) {
+  g_autoptr(GArray) train = g_array_new(FALSE, FALSE, sizeof(guint)),
+                    sizes = g_array_new(FALSE, FALSE, sizeof(SizeCount));
+  for (guint i = 0; i < tm_dataset_n(d); i++)
+    if (tm_dataset_entry(d, i)->split == TM_SPLIT_TRAIN) g_array_append_val(train, i);
+  const guint look = MIN(train->len, LOOKED_AT);
+  g_autoptr(GError) last = NULL;
+  for (guint k = 0; k < look; k++) {
+    g_auto(TmSample) sample = {0};
+    const guint entry = g_array_index(train, guint, (gsize)k * train->len / look);
+    g_clear_error(&last);
+    if (tm_dataset_read(d, entry, &sample, &last)) count_size(sizes, sample.w, sample.h);
+  }
+  const SizeCount *best = NULL;
+  for (guint i = 0; i < sizes->len; i++) {
+    const SizeCount *c = &g_array_index(sizes, SizeCount, i);
+    if (!best || c->n > best->n || (c->n == best->n && (gint64)c->w * c->h < (gint64)best->w * best->h))
+      best = c;
+  }
+  if (best) {
+    *w = best->w;
+    *h = best->h;
+  } else if (last) {
+    g_propagate_error(error, g_steal_pointer(&last));
+  } else {
+    g_set_error_literal(error, TM_ERROR, TM_ERROR_DATA, _("There are no pictures with masks to train on."));
+  }
+  return best != NULL;
+}
+
+gboolean tm_session_crop(const TmDataset *d, const TmScan *scan, const TmSettings *s, int *w, int *h,
+                         char **note, GError **error) {
+  *w = *h = s->crop;
+  if (s->crop > 0) return TRUE;
+  if (scan->min_w > 0 && scan->min_w == scan->max_w && scan->min_h == scan->max_h) {
+    *w = scan->max_w;
+    *h = scan->max_h;
+    return TRUE;
+  }
+  if (!common_size(d, w, h, error)) return FALSE;
+  if (note && scan->min_w > 0)
+    *note = g_strdup_printf(
+        _("The pictures have several sizes (%d×%d to %d×%d): larger ones are cut to the most common, %d×%d, "
+          "smaller ones padded with void. A crop makes this choice yours."),
+        scan->min_w, scan->min_h, scan->max_w, scan->max_h, *w, *h);
+  return TRUE;
+}
+
+static gboolean open_loader(TmSession *s, GError **error) {
+  const TmSettings *o = s->settings;
+  const TmLoaderOptions options = {
+      .split = TM_SPLIT_TRAIN,
+      .batch = o->batch,
+      .shuffle = TRUE,
+      .augment = {.scale_min = (float)o->scale_min,
+                  .scale_max = (float)o->scale_max,
+                  .flip = (float)o->flip,
+                  .rotate = (float)o->rotate,
+                  .brightness = (float)o->brightness,
+                  .offset = (float)o->offset,
+                  .contrast = (float)o->contrast,
+                  .saturation = (float)o->saturation,
+                  .hue = (float)o->hue,
+                  .crop_w = s->crop_w,
+                  .crop_h = s->crop_h},
+      .seed = (guint64)o->seed,
+      .threads = o->loader_threads,
+  };
+  s->loader = tm_loader_new(s->data, &options, s->at.epoch, s->at.step, error);
+  if (!s->loader) return FALSE;
+  s->steps = tm_loader_steps(s->loader);
+  return TRUE;
+}
+
+/* ---- the device ---- */
+
+static gboolean open_backend(TmSession *s, GError **error) {
+  const TmBackendOptions options = {.threads = s->settings->threads, .deterministic = TRUE};
+  s->backend = tm_backend_open(s->settings->backend, &options, error);
+  if (!s->backend) return FALSE;
+  tm_backend_info(s->backend, &s->info);
+  const char *precision = s->settings->precision;
+  s->precision =
+      g_str_equal(precision, "bf16") || (g_str_equal(precision, "auto") && s->info.bf16) ? TM_BF16 : TM_F32;
+  return TRUE;
+}
+
+/* More elements than a tensor's extents can count would wrap in the shapes; such nets fit no machine anyway.
+ */
+static gboolean check_size(const TmSession *s, GError **error) {
+  const double pixels = (double)s->settings->batch * s->crop_w * s->crop_h;
+  const double widest = pixels * MAX(s->settings->base, (int)s->classes) * 2.0;
+  if (widest < 1e12) return TRUE;
+  g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY,
+              _("One step of %d pictures of %d×%d needs far more memory than any machine has."),
+              s->settings->batch, s->crop_w, s->crop_h);
+  return FALSE;
+}
+
+/* picture -> normalized -> net -> loss -> gradient of each parameter. */
+static gboolean build_training(TmSession *s, GError **error) {
+  const int batch = s->settings->batch;
+  s->graph = tm_graph_new();
+  TmNode *x = tm_infer_input(s->graph, TM_SHAPE(batch, 3, s->crop_h, s->crop_w), &s->picture);
+  s->labels = tm_graph_source(s->graph, TM_OP_INPUT, TM_KIND_LABEL, TM_SHAPE(batch, 1, s->crop_h, s->crop_w),
+                              "truth");
+  if (s->net.dropout > 0)
+    s->tick = tm_graph_source(s->graph, TM_OP_INPUT, TM_KIND_COUNT, TM_SHAPE(1, 1, 1, 1), "tick");
+  TmNode *weights = tm_graph_source(s->graph, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, (int)s->classes, 1, 1),
+                                    "class_weights");
+  g_autoptr(GPtrArray) outputs = g_ptr_array_new(), wanted = g_ptr_array_new();
+  TmNode *logits = tm_unet(s->graph, x, &s->net, TRUE, s->tick, outputs);
+  s->loss = tm_loss_build(s->graph, s->settings, logits, s->labels, weights);
+  if (!tm_graph_check(s->graph, error)) return FALSE;
+  for (guint i = 0; i < s->loss.n; i++) g_ptr_array_add(outputs, s->loss.parts[i]);
+  for (guint i = 0; i < tm_graph_n_nodes(s->graph); i++) {
+    TmNode *n = tm_graph_node(s->graph, i);
+    if (n->op == TM_OP_PARAM) g_ptr_array_add(wanted, n);
+  }
+  g_autofree TmNode **grads = g_new0(TmNode *, MAX(wanted->len, 1)),
+                    **params = g_new0(TmNode *, MAX(wanted->len, 1));
+  g_autofree TmNode **found = g_new0(TmNode *, MAX(wanted->len, 1));
+  tm_graph_gradients(s->graph, s->loss.root, NULL, wanted->len, (TmNode *const *)wanted->pdata, found);
+  if (!tm_graph_check(s->graph, error)) return FALSE;
+  guint n = 0;
+  for (guint i = 0; i < wanted->len; i++)
+    if (found[i]) {
+      params[n] = wanted->pdata[i];
+      grads[n++] = found[i];
+    }
+  if (!(s->params = tm_params_new(s->backend, s->graph, error))) return FALSE;
+  const TmProgramOptions options = {.precision = s->precision,
+                                    .n_outputs = outputs->len,
+                                    .outputs = (TmNode *const *)outputs->pdata,
+                                    .n_grads = n,
+                                    .params = params,
+                                    .grads = grads};
+  s->program = tm_program_new(s->backend, s->params, s->graph, &options, error);
+  return s->program != NULL;
+}
+
+static float *device_array(TmSession *s, gsize n, GError **error) {
+  return tm_backend_alloc(s->backend, MAX(n, 1) * sizeof(float), error);
+}
+
+static void free_array(TmSession *s, float **p, gsize n) {
+  if (*p) tm_backend_release(s->backend, *p, MAX(n, 1) * sizeof(float));
+  *p = NULL;
+}
+
+static gboolean open_arrays(TmSession *s, GError **error) {
+  const gsize n = s->params->n_value;
+  if (!(s->m = device_array(s, n, error))) return FALSE;
+  if (!g_str_equal(s->settings->optimizer, "sgd") && !(s->v = device_array(s, n, error))) return FALSE;
+  if (s->settings->ema > 0 &&
+      (!(s->ema = device_array(s, n, error)) || !(s->held = device_array(s, n, error))))
+    return FALSE;
+  s->kept_state = device_array(s, s->params->n_state, error);
+  return s->kept_state != NULL;
+}
+
+static gboolean write_state(TmSession *s, const char *name, const double *x, const float *f, guint n,
+                            GError **error) {
+  const TmParam *p = tm_params_find(s->params, name);
+  if (!p) return TRUE; /* a net that does not use it */
+  g_autofree float *values = g_new(float, n);
+  for (guint i = 0; i < n; i++) values[i] = x ? (float)x[i] : f[i];
+  return tm_params_write(s->params, p, values, error);
+}
+
+static gboolean open_weights(TmSession *s, GError **error) {
+  if (!tm_params_init(s->params, (guint64)s->settings->seed, error) ||
+      !write_state(s, "input.mean", s->mean, NULL, 3, error) ||
+      !write_state(s, "input.std", s->std, NULL, 3, error) ||
+      !write_state(s, "class_weights", NULL, s->class_weights, s->classes, error))
+    return FALSE;
+  return !s->ema || tm_backend_axpby(s->backend, 1, s->params->value, 0, s->ema, s->params->n_value, error);
+}
+
+/* What a person can do about it, behind the bare fact. */
+static void advise(GError **error) {
+  if (!error || !*error || !g_error_matches(*error, TM_ERROR, TM_ERROR_NO_MEMORY)) return;
+  g_autofree char *text =
+      g_strdup_printf(_("%s A smaller batch, crop or base width needs less."), (*error)->message);
+  g_free((*error)->message);
+  (*error)->message = g_steal_pointer(&text);
+}
+
+static gboolean open_device(TmSession *s, const TmSessionPlan *plan, GError **error) {
+  activity(plan, _("Opening the device"));
+  if (!open_backend(s, error)) return FALSE;
+  activity(plan, _("Building the network"));
+  tm_infer_net(s->settings, s->classes, &s->net);
+  return check_size(s, error) && build_training(s, error) && open_arrays(s, error) && open_weights(s, error);
+}
+
+/* ---- open and close ---- */
+
+static void add_note(TmSession *s, char *note) {
+  if (!note) return;
+  char *both = s->note ? g_strconcat(s->note, " ", note, NULL) : g_strdup(note);
+  g_free(s->note);
+  g_free(note);
+  s->note = both;
+}
+
+/* What becomes of the pictures that do not fill a batch (the loader's rule). */
+static void note_rest(TmSession *s) {
+  guint n = 0;
+  for (guint i = 0; i < tm_dataset_n(s->data); i++)
+    n += tm_dataset_entry(s->data, i)->split == TM_SPLIT_TRAIN;
+  const guint batch = (guint)s->settings->batch;
+  if (n < batch)
+    add_note(s,
+             g_strdup_printf(
+                 _("There are fewer training pictures (%u) than a batch holds (%u): they repeat within it."),
+                 n, batch));
+}
+
+static gboolean open_run(TmSession *s, const TmSessionPlan *plan, TmCheckpoint *c, GError **error) {
+  const guint64 from = tm_session_total(s);
+  if (!(s->run = tm_run_open(plan->run_dir, from, error))) return FALSE;
+  if (c && plan->step_rows && plan->epoch_rows &&
+      !tm_run_read_history(plan->run_dir, plan->step_rows, plan->epoch_rows, error))
+    return FALSE;
+  return tm_session_write_info(s, NULL, error);
+}
+
+static gboolean open_all(TmSession *s, const TmSessionPlan *plan, GError **error) {
+  g_autoptr(TmCheckpoint) c = NULL;
+  if (!open_data(s, plan, error)) return FALSE;
+  char *note = NULL;
+  if (plan->resume) {
+    c = tm_run_read_last(plan->run_dir, &note, error);
+    add_note(s, g_steal_pointer(&note));
+    if (!c || !tm_session_check(c, s->settings, s->mean, s->std, error)) return FALSE;
+  }
+  if (tm_session_cancelled(s)) return cancelled_error(error);
+  if (!tm_session_crop(s->data, s->scan, s->settings, &s->crop_w, &s->crop_h, &note, error)) return FALSE;
+  add_note(s, note);
+  if (!open_device(s, plan, error)) return FALSE;
+  if (c && !tm_session_load(s, c, error)) return FALSE;
+  if (tm_session_cancelled(s)) return cancelled_error(error);
+  activity(plan, _("Reading the first pictures"));
+  const guint steps = s->steps; /* as the checkpoint has it */
+  if (!open_loader(s, error)) return FALSE;
+  if (c && steps != s->steps) {
+    g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+                _("The run had %u steps an epoch and would now have %u: the pictures or the batch have "
+                  "changed. Start a new run."),
+                steps, s->steps);
+    return FALSE;
+  }
+  note_rest(s);
+  return open_run(s, plan, c, error);
+}
+
+TmSession *tm_session_open(const TmSessionPlan *plan, GError **error) {
+  TmSession *s = g_new0(TmSession, 1);
+  s->settings = plan->settings;
+  s->cancel = plan->cancel;
+  s->eval_pixels = EVAL_PIXELS;
+  s->tile_pixels = TILE_PIXELS;
+  s->evals = g_ptr_array_new_with_free_func((GDestroyNotify)tm_eval_free);
+  s->at.best_miou = NAN;
+  s->at.lr_factor = 1.0;
+  s->at.probe_entry = G_MAXUINT;
+  g_autoptr(GError) e = NULL;
+  if (open_all(s, plan, &e)) return s;
+  advise(&e);
+  g_propagate_error(error, g_steal_pointer(&e));
+  tm_session_close(s);
+  return NULL;
+}
+
+void tm_session_close(TmSession *s) {
+  if (!s) return;
+  tm_loader_free(s->loader);
+  tm_run_close(s->run);
+  g_clear_pointer(&s->evals, g_ptr_array_unref);
+  tm_program_free(s->program);
+  if (s->params) {
+    free_array(s, &s->m, s->params->n_value);
+    free_array(s, &s->v, s->params->n_value);
+    free_array(s, &s->ema, s->params->n_value);
+    free_array(s, &s->held, s->params->n_value);
+    free_array(s, &s->kept_state, s->params->n_state);
+  }
+  tm_params_free(s->params);
+  tm_graph_free(s->graph);
+  tm_backend_info_clear(&s->info);
+  if (s->backend) tm_backend_close(s->backend);
+  g_clear_pointer(&s->data, tm_dataset_unref);
+  g_clear_pointer(&s->all, tm_dataset_unref);
+  tm_scan_free(s->own_scan);
+  g_free(s->class_weights);
+  g_free(s->note);
+  g_free(s);
+}
+
+gsize tm_session_memory(const TmSession *s) {
+  const gsize n = s->params->n_value;
+  const gsize arrays =
+      n * (gsize)(2 + (s->m != NULL) + (s->v != NULL) + (s->ema != NULL) + (s->held != NULL));
+  gsize bytes = (arrays + 2 * s->params->n_state) * sizeof(float) + s->program->arena_bytes;
+  for (guint i = 0; i < s->evals->len; i++) bytes += ((TmEval *)s->evals->pdata[i])->program->arena_bytes;
+  return bytes;
+}

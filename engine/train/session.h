@@ -1,0 +1,180 @@
+/* session.h: all a run holds on the trainer's thread: backend, programs, weights, optimizer state, loader,
+ * files. trainer.c steers it and tells the world; here is the work. Private to engine/train and its tests.
+ * Thread: the one that opened it.
+ *
+ * Invariants:
+ *  1. A step whose loss or gradient is not finite changes neither weights nor optimizer nor running
+ * statistics.
+ *  2. What the next step does follows from (settings, dataset, what a checkpoint holds): a resumed run is the
+ * unbroken one, bit for bit.
+ *  3. Between calls params->value holds the trained weights, never the averaged ones.
+ *  4. The best checkpoint is only replaced after a validation whose score and loss are finite, and better. */
+#pragma once
+
+#include "engine/data/loader.h"
+#include "engine/nets/unet.h"
+#include "engine/program/program.h"
+#include "engine/run/run_dir.h"
+#include "engine/train/losses.h"
+#include "engine/train/trainer.h"
+
+/* Where the run stands: with the arrays, all that a checkpoint holds. */
+typedef struct {
+  guint epoch, step; /* the next step; step == steps an epoch: the epoch's end is still to be done */
+  guint64 updates;   /* optimizer updates made: bias correction */
+  guint skipped;     /* steps left out */
+  guint bad_row;     /* steps in a row without a finite gradient, up to now */
+  double loss_sum;   /* of the finite steps of this epoch */
+  guint loss_n;
+  double smooth, smooth_weight; /* smoothed loss before debiasing */
+  double seconds;               /* of training */
+  double best_miou;             /* NAN: none yet */
+  guint best_epoch, since_best;
+  double lr_factor;
+  guint probe_entry; /* in the dataset given to the trainer */
+} TmPosition;
+
+typedef struct {
+  double wait, decode, augment, compute, update; /* seconds */
+  double loss, grad_norm, lr;
+  gboolean skipped, unreadable; /* unreadable: a picture of the batch; else a number was not finite */
+  char *why;                    /* a sentence, when skipped; free it */
+} TmStepResult;
+
+typedef struct {
+  double loss, miou, accuracy; /* NAN: cannot be told */
+  TmConfusion *confusion;      /* NULL when there is no validation */
+  guint unreadable;            /* pictures left out */
+  char *remark;                /* a class never predicted, and such; a sentence or NULL */
+} TmScore;
+
+void tm_score_clear(TmScore *s);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TmScore, tm_score_clear)
+
+/* A net in inference at one picture size: validation and probe. */
+typedef struct {
+  int n, w, h;
+  TmGraph *graph;
+  TmProgram *program;
+  TmNode *picture, *truth, *labels, *confusion;
+  TmLoss loss;
+  guint64 used; /* for dropping the one unused longest */
+} TmEval;
+
+typedef struct _TmSession {
+  TmDataset *all;  /* as given: probes */
+  TmDataset *data; /* without what the scan left out */
+  const TmScan *scan;
+  TmScan *own_scan;
+  const TmSettings *settings;
+  const gint *cancel; /* atomic: not 0 ends long work early with TM_ERROR_CANCELLED */
+  double mean[3], std[3];
+  guint classes;
+  float *class_weights; /* host copy, one a class */
+
+  TmBackend *backend;
+  TmBackendInfo info;
+  TmDType precision;
+  TmUNet net;
+  TmGraph *graph; /* one training step */
+  TmNode *picture, *labels, *tick;
+  TmLoss loss;
+  TmParams *params;
+  TmProgram *program;
+  float *m, *v;      /* optimizer; v NULL for SGD */
+  float *ema;        /* NULL when off */
+  float *held;       /* the weights while the average stands in for them */
+  float *kept_state; /* params->state from before the step */
+  GPtrArray *evals;  /* TmEval */
+  guint64 eval_clock;
+  int eval_pixels; /* of a validation batch, about */
+  int tile_pixels; /* larger pictures are judged in tiles */
+
+  int crop_w, crop_h;
+  TmLoader *loader;
+  double last_waited, last_decode, last_augment;
+  guint steps; /* an epoch */
+  TmRunDir *run;
+  TmPosition at;
+  char *note; /* what opening noticed; a sentence or NULL */
+} TmSession;
+
+/* What tm_session_open() is given. */
+typedef struct {
+  TmDataset *data;
+  const TmScan *scan;         /* or NULL */
+  const TmSettings *settings; /* outlives the session */
+  const char *run_dir;
+  gboolean resume;
+  const gint *cancel;
+  void (*activity)(const char *sentence, gpointer user); /* what is being done now; may be NULL */
+  gpointer user;
+  GArray *step_rows, *epoch_rows; /* filled with what a resumed run has behind it; may be NULL */
+} TmSessionPlan;
+
+TmSession *tm_session_open(const TmSessionPlan *plan, GError **error);
+void tm_session_close(TmSession *s);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmSession, tm_session_close)
+
+static inline gboolean tm_session_cancelled(const TmSession *s) {
+  return s->cancel && g_atomic_int_get(s->cancel) != 0;
+}
+static inline guint64 tm_session_total(const TmSession *s) {
+  return (guint64)s->at.epoch * s->steps + s->at.step;
+}
+/** Bytes the run holds on the device. */
+gsize tm_session_memory(const TmSession *s);
+
+/** The size of the pictures a step sees: the crop, or the pictures' most common size. @note (may be set) says
+ * when pictures of several sizes are brought to one. Decodes up to 64 pictures when sizes differ. */
+gboolean tm_session_crop(const TmDataset *d, const TmScan *scan, const TmSettings *s, int *w, int *h,
+                         char **note, GError **error);
+
+/** One step at s->at, which moves on. TRUE with r->skipped when it was left out; FALSE: the run cannot go on.
+ */
+gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error);
+
+/** The weights' average takes the weights' place (no-op without one) until tm_session_judged_end(). */
+gboolean tm_session_judged_begin(TmSession *s, GError **error);
+gboolean tm_session_judged_end(TmSession *s, GError **error);
+/** Scores the val split, with the average when there is one. One confusion matrix over all pictures. */
+gboolean tm_session_validate(TmSession *s, TmScore *out, GError **error);
+/** Predicts @sample into @labels (h*w). */
+gboolean tm_session_predict(TmSession *s, const TmSample *sample, guint8 *labels, GError **error);
+TmProbe *tm_session_probe(TmSession *s, guint entry, GError **error);
+/** Keeps the probe's mask in the run folder. */
+gboolean tm_session_keep_probe(TmSession *s, const TmProbe *p, GError **error);
+
+/* eval.c */
+void tm_eval_free(TmEval *e);
+/** The program for batches of @n pictures of w x h: made, or kept from before. Borrowed until the next call.
+ */
+TmEval *tm_session_eval(TmSession *s, int n, int w, int h, GError **error);
+/** Forgets all of them: before memory is asked for again. */
+void tm_session_drop_evals(TmSession *s);
+/** Is a picture of this size predicted in tiles? */
+gboolean tm_session_tiled(const TmSession *s, int w, int h);
+/* What each tile of a large picture is given to, in a fixed order: x, y, the tile's corner in the picture;
+ * the tile judges [x0,x1) x [y0,y1) of the picture. FALSE from @each ends it. */
+typedef struct {
+  int x, y, x0, y0, x1, y1;
+} TmTile;
+typedef gboolean (*TmTileFunc)(TmSession *s, TmEval *e, const TmTile *tile, const guint8 *rgb, gpointer user,
+                               GError **error);
+/** After TM_ERROR_NO_MEMORY in @error: gives back the programs, cuts smaller tiles from now on, clears the
+ * error. FALSE when there is nothing left to give. */
+gboolean tm_session_less_memory(TmSession *s, GError **error);
+gboolean tm_session_tiles(TmSession *s, const TmSample *sample, TmTileFunc each, gpointer user,
+                          GError **error);
+
+/* save.c */
+gboolean tm_session_save_last(TmSession *s, GError **error);
+gboolean tm_session_save_best(TmSession *s, GError **error);
+/** Puts a checkpoint's arrays and position into @s. */
+gboolean tm_session_load(TmSession *s, TmCheckpoint *c, GError **error);
+/** Settings, data, machine; @result: state's name and the best so far, when the run has ended, or NULL. */
+gboolean tm_session_write_info(TmSession *s, const char *result, GError **error);
+/** Does the checkpoint's net fit @settings? TM_ERROR_SETTING names the first that differs. Fills mean and
+ * std. */
+gboolean tm_session_check(TmCheckpoint *c, const TmSettings *settings, double mean[3], double std[3],
+                          GError **error);

@@ -1,0 +1,131 @@
+/* step.c: one step of training: a batch in, the gradient, and an update if the gradient is sound. */
+#include <glib/gi18n.h>
+#include <math.h>
+
+#include "engine/train/schedule.h"
+#include "engine/train/session.h"
+
+static double now(void) {
+  return (double)g_get_monotonic_time() * 1e-6;
+}
+
+static gboolean read_loss(TmSession *s, double *out, GError **error) {
+  *out = 0;
+  for (guint i = 0; i < s->loss.n; i++) {
+    float part = NAN;
+    if (!tm_program_read(s->program, s->loss.parts[i], &part, TM_F32, error)) return FALSE;
+    *out += part;
+  }
+  return TRUE;
+}
+
+static gboolean feed(TmSession *s, const TmBatch *b, GError **error) {
+  const gint32 tick = (gint32)(tm_session_total(s) & 0x7fffffffu);
+  return tm_program_write(s->program, s->picture, b->pixels, TM_U8, error) &&
+         tm_program_write(s->program, s->labels, b->labels, TM_U8, error) &&
+         (!s->tick || tm_program_write(s->program, s->tick, &tick, TM_I32, error));
+}
+
+static gboolean copy(TmSession *s, const float *from, float *to, gsize n, GError **error) {
+  return n == 0 || tm_backend_axpby(s->backend, 1, from, 0, to, n, error);
+}
+
+static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
+  const TmSettings *o = s->settings;
+  const guint64 total = (guint64)o->epochs * s->steps;
+  const TmUpdate u = {
+      .kind = g_str_equal(o->optimizer, "sgd")    ? TM_OPTIMIZER_SGD
+              : g_str_equal(o->optimizer, "adam") ? TM_OPTIMIZER_ADAM
+                                                  : TM_OPTIMIZER_ADAMW,
+      .n = s->params->n_value,
+      .w = s->params->value,
+      .m = s->m,
+      .v = s->v,
+      .g = s->params->grad,
+      /* PyTorch's clip_grad_norm_, its 1e-6 included. */
+      .grad_scale = o->clip > 0 ? (float)MIN(1.0, o->clip / (r->grad_norm + 1e-6)) : 1.0f,
+      .lr = (float)r->lr,
+      .beta1 = (float)tm_schedule_beta1(o, tm_session_total(s), total),
+      .beta2 = 0.999f,
+      .eps = 1e-8f,
+      .weight_decay = (float)o->weight_decay,
+      .momentum = (float)o->momentum,
+      .step = (gint64)s->at.updates + 1,
+      .ema = s->ema,
+      .ema_decay = s->ema ? (float)tm_schedule_ema(o->ema, s->at.updates) : 0,
+  };
+  if (!tm_backend_update(s->backend, &u, error)) return FALSE;
+  s->params->version++;
+  s->at.updates++;
+  return TRUE;
+}
+
+static void count(TmSession *s, TmStepResult *r) {
+  if (r->skipped) {
+    s->at.skipped++;
+    if (!r->unreadable) s->at.bad_row++;
+    return;
+  }
+  s->at.bad_row = 0;
+  s->at.loss_sum += r->loss;
+  s->at.loss_n++;
+  s->at.smooth = 0.95 * s->at.smooth + 0.05 * r->loss;
+  s->at.smooth_weight = 0.95 * s->at.smooth_weight + 0.05;
+}
+
+static void loader_times(TmSession *s, TmStepResult *r) {
+  double waited, decode, augment;
+  tm_loader_times(s->loader, &waited, &decode, &augment);
+  r->wait = waited - s->last_waited;
+  r->decode = decode - s->last_decode;
+  r->augment = augment - s->last_augment;
+  s->last_waited = waited;
+  s->last_decode = decode;
+  s->last_augment = augment;
+}
+
+/* Forward, backward, and the decision: is the gradient sound? */
+static gboolean compute(TmSession *s, const TmBatch *b, TmStepResult *r, GError **error) {
+  double squares = NAN;
+  if (!feed(s, b, error) || !copy(s, s->params->state, s->kept_state, s->params->n_state, error) ||
+      !tm_program_run(s->program, error) || !read_loss(s, &r->loss, error) ||
+      !tm_backend_sum_squares(s->backend, s->params->grad, s->params->n_value, &squares, error))
+    return FALSE;
+  s->params->version++; /* running statistics have moved */
+  r->grad_norm = sqrt(squares);
+  r->skipped = !isfinite(r->loss) || !isfinite(squares);
+  if (!r->skipped) return TRUE;
+  r->why = g_strdup_printf(isfinite(r->loss)
+                               ? _("Step %" G_GUINT64_FORMAT " was skipped: the gradient is not finite.")
+                               : _("Step %" G_GUINT64_FORMAT " was skipped: the loss is not finite."),
+                           tm_session_total(s));
+  return copy(s, s->kept_state, s->params->state, s->params->n_state, error);
+}
+
+gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error) {
+  *r = (TmStepResult){.loss = NAN, .grad_norm = NAN};
+  const double begin = now();
+  r->lr = tm_schedule_lr(s->settings, tm_session_total(s), (guint64)s->settings->epochs * s->steps) *
+          s->at.lr_factor;
+  g_autoptr(GError) unreadable = NULL;
+  const TmBatch *b = tm_loader_next(s->loader, &unreadable);
+  loader_times(s, r);
+  const double fed = now();
+  double computed = fed;
+  if (b) {
+    if (!compute(s, b, r, error)) return FALSE;
+    computed = now();
+    if (!r->skipped && (!update(s, r, error) || !tm_backend_synchronize(s->backend, error))) return FALSE;
+  } else { /* the loader goes on with the batch that follows; so do we */
+    r->skipped = r->unreadable = TRUE;
+    r->why = g_strdup_printf(_("Step %" G_GUINT64_FORMAT " was skipped: %s"), tm_session_total(s),
+                             unreadable->message);
+  }
+  const double end = now();
+  r->compute = computed - fed;
+  r->update = end - computed;
+  count(s, r);
+  s->at.step++;
+  s->at.seconds += end - begin;
+  return TRUE;
+}

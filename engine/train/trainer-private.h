@@ -1,0 +1,97 @@
+/* trainer-private.h: the trainer's inside, shared by trainer.c (what other threads call) and worker.c (its
+ * thread).
+ *
+ * Invariants:
+ *  1. `snap`, `probe`, `steps`, `epochs` are touched under `lock` only; everything marked "thread" by the
+ * trainer's thread only, or before it starts.
+ *  2. The state goes back to nothing: after FINISHED, STOPPED or FAILED no field of the snapshot changes and
+ * no callback comes.
+ *  3. A command is carried out between two steps, in the order of the calls; `abort` only makes what is under
+ * way end sooner.
+ *
+ *      start             opened            pause, one step done, disk full
+ *  IDLE ----> PREPARING ----> TRAINING <-----------------------------------> PAUSED
+ *                 |            |   ^ epoch's end       resume, step            |
+ *                 |            v   |                                           |
+ *                 |          VALIDATING                                        |
+ *                 +------------+--------- stop, stop_now, end, failure --------+----> FINISHED | STOPPED |
+ * FAILED
+ */
+#pragma once
+
+#include "engine/train/session.h"
+
+typedef enum {
+  TM_COMMAND_PAUSE,
+  TM_COMMAND_RESUME,
+  TM_COMMAND_STEP,
+  TM_COMMAND_STOP,
+  TM_COMMAND_STOP_NOW,
+  TM_COMMAND_SAVE,
+  TM_COMMAND_SET_LR,
+  TM_COMMAND_SET_PROBE,
+  TM_N_COMMANDS,
+} TmCommandKind;
+
+typedef struct {
+  TmCommandKind kind;
+  double factor; /* SET_LR */
+  guint entry;   /* SET_PROBE */
+  gboolean save; /* STOP_NOW */
+} TmCommand;
+
+/* How the thread leaves its loop. */
+typedef enum { TM_FLOW_GO, TM_FLOW_STOP, TM_FLOW_STOP_NOW, TM_FLOW_FINISH, TM_FLOW_FAIL } TmFlow;
+
+enum { TM_TIMED_STEPS = 50 };
+
+typedef struct {
+  double wait, decode, augment, compute, update, draw, whole;
+} TmStepTimes;
+
+struct _TmTrainer {
+  TmDataset *data;
+  TmScan scan; /* copy of the numbers; findings NULL */
+  gboolean has_scan, resume;
+  TmSettings settings;
+  char *run_dir;
+  TmTrainerNotify notify;
+  gpointer notify_user;
+  GThread *thread;       /* the owner's calls; NULL before start */
+  GAsyncQueue *commands; /* TmCommand */
+  gint abort;            /* atomic: end long work early */
+
+  GMutex lock;
+  GCond ended;
+  TmSnapshot snap;
+  TmProbe *probe;
+  GArray *steps, *epochs;
+
+  /* thread */
+  GThread *self;
+  TmSession *session;
+  TmFlow flow;
+  TmTrainerState state; /* as in snap */
+  gboolean save_at_end; /* after STOP_NOW */
+  gboolean one_step;
+  GError *failure;
+  double val_loss, val_miou;
+  char *remark;         /* of the last validation, while it is the notice */
+  guint64 validated_at; /* total step of the last validation; G_MAXUINT64: none */
+  guint64 done_here;    /* steps since this thread began */
+  TmStepTimes times[TM_TIMED_STEPS];
+  guint n_times;                             /* ever added */
+  double validation_s;                       /* of the last one */
+  gint64 last_notify, last_save, last_probe; /* monotonic, microseconds */
+  gint64 probe_cost;
+  double draw_s;        /* of the probe in the step under way */
+  guint unreadable_row; /* batches in a row that could not be read */
+};
+
+gpointer tm_trainer_thread(gpointer trainer);
+/** Puts the new state out and calls the callback. Thread. */
+void tm_trainer_set_state(TmTrainer *t, TmTrainerState state);
+void tm_trainer_set_notice(TmTrainer *t, const char *notice);
+void tm_trainer_set_activity(TmTrainer *t, const char *activity);
+/** Calls the callback if 1/30 s has passed since the last time, or @always. Thread; not under the lock. */
+void tm_trainer_tell(TmTrainer *t, gboolean always);

@@ -1,0 +1,573 @@
+/* worker.c: the trainer's thread: its loop, and what each command does. */
+#include <glib/gi18n.h>
+#include <math.h>
+
+#include "engine/train/trainer-private.h"
+
+enum {
+  BAD_ROW = 10,                         /* steps without a sound gradient in a row that end the run */
+  SAVE_EVERY = 5 * 60 * G_USEC_PER_SEC, /* within long epochs */
+  PROBE_EVERY = 2 * G_USEC_PER_SEC,     /* and at most 3 % of the time */
+  PROBE_SHARE = 33,
+};
+
+static void fail(TmTrainer *t, GError *error) {
+  if (t->flow == TM_FLOW_FAIL) {
+    g_error_free(error);
+    return;
+  }
+  t->flow = TM_FLOW_FAIL;
+  g_mutex_lock(&t->lock);
+  t->failure = error;
+  g_free(t->snap.error);
+  t->snap.error = g_strdup(error->message);
+  g_mutex_unlock(&t->lock);
+}
+
+/* ---- the snapshot ---- */
+
+static void add_times(TmTrainer *t, const TmStepResult *r, double whole) {
+  t->times[t->n_times++ % TM_TIMED_STEPS] = (TmStepTimes){.wait = r->wait,
+                                                          .decode = r->decode,
+                                                          .augment = r->augment,
+                                                          .compute = r->compute,
+                                                          .update = r->update,
+                                                          .draw = t->draw_s,
+                                                          .whole = whole};
+  t->draw_s = 0;
+}
+
+/* The first steps warm caches and pick kernels; they leave the mean after fifty. */
+static TmStepTimes mean_times(const TmTrainer *t) {
+  const guint n = MIN(t->n_times, TM_TIMED_STEPS);
+  TmStepTimes m = {0};
+  for (guint i = 0; i < n; i++) {
+    const TmStepTimes *x = &t->times[i];
+    m.wait += x->wait / n;
+    m.decode += x->decode / n;
+    m.augment += x->augment / n;
+    m.compute += x->compute / n;
+    m.update += x->update / n;
+    m.draw += x->draw / n;
+    m.whole += x->whole / n;
+  }
+  return m;
+}
+
+static double seconds_left(const TmTrainer *t, double step_s) {
+  const TmSession *s = t->session;
+  if (t->n_times == 0) return NAN;
+  const guint64 total = (guint64)t->settings.epochs * s->steps, done = tm_session_total(s);
+  return (double)(total - MIN(done, total)) * step_s +
+         (double)(t->settings.epochs - (int)s->at.epoch) * t->validation_s;
+}
+
+static void publish(TmTrainer *t) {
+  const TmSession *s = t->session;
+  const TmPosition *p = &s->at;
+  const TmStepTimes m = mean_times(t);
+  const double left = seconds_left(t, m.whole);
+  const gsize memory = tm_session_memory(s);
+  g_mutex_lock(&t->lock);
+  TmSnapshot *o = &t->snap;
+  o->epoch = p->epoch;
+  o->step = p->step;
+  o->steps = s->steps;
+  o->total_step = tm_session_total(s);
+  o->smooth_loss = p->smooth_weight > 0 ? p->smooth / p->smooth_weight : NAN;
+  o->val_loss = t->val_loss;
+  o->val_miou = t->val_miou;
+  o->best_miou = p->best_miou;
+  o->best_epoch = p->best_epoch;
+  o->skipped = p->skipped;
+  o->seconds = p->seconds;
+  o->seconds_left = left;
+  o->step_s = m.whole;
+  o->images_per_s = m.whole > 0 ? t->settings.batch / m.whole : 0;
+  o->wait_s = m.wait;
+  o->decode_s = m.decode;
+  o->augment_s = m.augment;
+  o->forward_backward_s = m.compute;
+  o->update_s = m.update;
+  o->draw_s = m.draw;
+  o->memory = memory;
+  g_mutex_unlock(&t->lock);
+}
+
+static void publish_device(TmTrainer *t) {
+  const TmSession *s = t->session;
+  const char *backend = s->backend->api->name;
+  g_mutex_lock(&t->lock);
+  t->snap.precision = s->precision;
+  t->snap.device = s->info.detail && *s->info.detail
+                       ? g_strdup_printf("%s: %s, %s", backend, s->info.name, s->info.detail)
+                       : g_strdup_printf("%s: %s", backend, s->info.name);
+  g_mutex_unlock(&t->lock);
+}
+
+/* ---- saving ---- */
+
+static gboolean not_finite(const GError *e) {
+  return g_error_matches(e, TM_ERROR, TM_ERROR_NON_FINITE);
+}
+static gboolean lost(const GError *e) {
+  return g_error_matches(e, TM_ERROR, TM_ERROR_DEVICE);
+}
+
+/* Tries once. FALSE with the reason as the notice; a lost device ends the run. */
+static gboolean try_save(TmTrainer *t, gboolean (*save)(TmSession *, GError **)) {
+  g_autoptr(GError) e = NULL;
+  if (save(t->session, &e)) {
+    t->last_save = g_get_monotonic_time();
+    return TRUE;
+  }
+  if (lost(e))
+    fail(t, g_steal_pointer(&e));
+  else
+    tm_trainer_set_notice(t, e->message);
+  return e && not_finite(e); /* nothing to be had by trying again: training goes on, the old file stays */
+}
+
+static void obey(TmTrainer *t);
+
+/* A checkpoint that cannot be written pauses the run, with all its work in memory, until someone made room or
+ * gave up. */
+static gboolean save_or_pause(TmTrainer *t, gboolean (*save)(TmSession *, GError **)) {
+  while (t->flow != TM_FLOW_FAIL && t->flow != TM_FLOW_STOP_NOW) {
+    if (try_save(t, save)) return TRUE;
+    if (t->flow == TM_FLOW_FAIL) break;
+    tm_trainer_set_state(t, TM_STATE_PAUSED);
+    obey(t);
+  }
+  return FALSE;
+}
+
+/* ---- commands ---- */
+
+static void do_pause(TmTrainer *t, const TmCommand *c) {
+  (void)c;
+  t->one_step = FALSE;
+  if (g_atomic_int_get(&t->abort) == 0) try_save(t, tm_session_save_last);
+  if (t->flow != TM_FLOW_FAIL) tm_trainer_set_state(t, TM_STATE_PAUSED);
+}
+
+static void do_resume(TmTrainer *t, const TmCommand *c) {
+  (void)c;
+  tm_trainer_set_state(t, TM_STATE_TRAINING);
+}
+
+static void do_step(TmTrainer *t, const TmCommand *c) {
+  (void)c;
+  t->one_step = TRUE;
+  if (t->state == TM_STATE_PAUSED) tm_trainer_set_state(t, TM_STATE_TRAINING);
+}
+
+static void do_stop(TmTrainer *t, const TmCommand *c) {
+  (void)c;
+  t->flow = TM_FLOW_STOP;
+}
+
+static void do_stop_now(TmTrainer *t, const TmCommand *c) {
+  t->flow = TM_FLOW_STOP_NOW;
+  t->save_at_end = c->save;
+}
+
+static void do_save(TmTrainer *t, const TmCommand *c) {
+  (void)c;
+  if (try_save(t, tm_session_save_last) || t->flow == TM_FLOW_FAIL) return;
+  if (t->state == TM_STATE_TRAINING) tm_trainer_set_state(t, TM_STATE_PAUSED);
+  tm_trainer_tell(t, TRUE);
+}
+
+static void do_set_lr(TmTrainer *t, const TmCommand *c) {
+  TmSession *s = t->session;
+  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+  g_autofree char *time = g_date_time_format_iso8601(now);
+  JsonObject *change = json_object_new();
+  json_object_set_int_member(change, "step", (gint64)tm_session_total(s));
+  json_object_set_string_member(change, "time", time);
+  json_object_set_string_member(change, "change", "lr_factor");
+  json_object_set_double_member(change, "from", s->at.lr_factor);
+  json_object_set_double_member(change, "to", c->factor);
+  s->at.lr_factor = c->factor;
+  g_autoptr(GError) e = NULL;
+  if (!tm_run_add_change(s->run, change, &e)) tm_trainer_set_notice(t, e->message);
+}
+
+static void draw_probe(TmTrainer *t, gboolean keep);
+
+static void do_set_probe(TmTrainer *t, const TmCommand *c) {
+  t->session->at.probe_entry = c->entry;
+  draw_probe(t, FALSE);
+}
+
+/* What a command does in the states in which commands are carried out; NULL: nothing. In PREPARING and
+ * VALIDATING they wait. */
+typedef void (*Action)(TmTrainer *t, const TmCommand *c);
+/* clang-format off */
+static const Action actions[TM_N_COMMANDS][2] = {
+    /*                          TRAINING      PAUSED */
+    [TM_COMMAND_PAUSE] =       {do_pause,     NULL},
+    [TM_COMMAND_RESUME] =      {NULL,         do_resume},
+    [TM_COMMAND_STEP] =        {do_step,      do_step},
+    [TM_COMMAND_STOP] =        {do_stop,      do_stop},
+    [TM_COMMAND_STOP_NOW] =    {do_stop_now,  do_stop_now},
+    [TM_COMMAND_SAVE] =        {do_save,      do_save},
+    [TM_COMMAND_SET_LR] =      {do_set_lr,    do_set_lr},
+    [TM_COMMAND_SET_PROBE] =   {do_set_probe, do_set_probe},
+};
+/* clang-format on */
+
+/* Carries out what has come; while paused, waits for more. A stop that was asked for stands until a command
+ * goes against it; stop_now is taken even then. */
+static void obey(TmTrainer *t) {
+  const TmFlow before = t->flow;
+  for (;;) {
+    const gboolean paused = t->state == TM_STATE_PAUSED;
+    g_autofree TmCommand *c = paused ? g_async_queue_pop(t->commands) : g_async_queue_try_pop(t->commands);
+    if (!c) return;
+    const Action action = actions[c->kind][paused];
+    if (action) action(t, c);
+    if (t->flow == TM_FLOW_FAIL || t->flow == TM_FLOW_STOP_NOW || (t->flow != before && !paused)) return;
+    if (paused && c->kind == TM_COMMAND_STOP) return; /* tries to end again, though it stood so before */
+  }
+}
+
+/* ---- the probe ---- */
+
+static guint default_probe(const TmDataset *d) {
+  guint train = G_MAXUINT;
+  for (guint i = 0; i < tm_dataset_n(d); i++) {
+    const TmSplit split = tm_dataset_entry(d, i)->split;
+    if (split == TM_SPLIT_VAL) return i;
+    if (split == TM_SPLIT_TRAIN && train == G_MAXUINT) train = i;
+  }
+  return train;
+}
+
+static void draw_probe(TmTrainer *t, gboolean keep) {
+  TmSession *s = t->session;
+  if (s->at.probe_entry >= tm_dataset_n(t->data)) s->at.probe_entry = default_probe(t->data);
+  const gint64 begin = g_get_monotonic_time();
+  g_autoptr(GError) e = NULL;
+  TmProbe *p = tm_session_probe(s, s->at.probe_entry, &e);
+  if (p && keep) tm_session_keep_probe(s, p, &e);
+  t->last_probe = g_get_monotonic_time();
+  t->probe_cost = t->last_probe - begin;
+  t->draw_s += (double)t->probe_cost * 1e-6;
+  if (e && lost(e))
+    fail(t, g_steal_pointer(&e));
+  else if (e)
+    tm_trainer_set_notice(t, e->message);
+  if (!p) return;
+  g_mutex_lock(&t->lock);
+  TmProbe *old = t->probe;
+  t->probe = p;
+  g_mutex_unlock(&t->lock);
+  tm_probe_free(old);
+  tm_trainer_tell(t, TRUE);
+}
+
+static void draw_if_due(TmTrainer *t) {
+  const gint64 wait = MAX((gint64)PROBE_EVERY, t->probe_cost * PROBE_SHARE);
+  if (g_get_monotonic_time() - t->last_probe >= wait) draw_probe(t, FALSE);
+}
+
+/* ---- a step ---- */
+
+static void record_step(TmTrainer *t, const TmStepResult *r, guint64 number) {
+  TmSession *s = t->session;
+  const TmStepRow row = {.step = number,
+                         .epoch = (float)((double)number / s->steps),
+                         .seconds = (float)s->at.seconds,
+                         .loss = (float)r->loss,
+                         .lr = (float)r->lr,
+                         .grad_norm = (float)r->grad_norm};
+  g_mutex_lock(&t->lock);
+  g_array_append_val(t->steps, row);
+  t->snap.loss = r->loss;
+  t->snap.lr = r->lr;
+  t->snap.grad_norm = r->grad_norm;
+  g_mutex_unlock(&t->lock);
+  g_autoptr(GError) e = NULL;
+  if (tm_run_add_step(s->run, &row, &e)) return;
+  tm_trainer_set_notice(t, e->message); /* the disk is full: the same as for a checkpoint */
+  tm_trainer_set_state(t, TM_STATE_PAUSED);
+}
+
+static void skipped(TmTrainer *t, const TmStepResult *r) {
+  tm_trainer_set_notice(t, r->why);
+  if (r->unreadable && ++t->unreadable_row >= BAD_ROW)
+    fail(t, g_error_new(TM_ERROR, TM_ERROR_DATA, _("%d batches in a row could not be read. %s"), BAD_ROW,
+                        r->why));
+  if (r->unreadable || t->session->at.bad_row < BAD_ROW) return;
+  fail(t, g_error_new(TM_ERROR, TM_ERROR_NON_FINITE,
+                      _("%d steps in a row had to be left out. %s The last good checkpoint is kept: go on "
+                        "from it with a lower learning rate."),
+                      BAD_ROW, r->why));
+}
+
+static void one_step(TmTrainer *t) {
+  TmSession *s = t->session;
+  const gint64 begin = g_get_monotonic_time();
+  const guint64 number = tm_session_total(s);
+  TmStepResult r;
+  GError *e = NULL;
+  if (!tm_session_step(s, &r, &e)) {
+    g_free(r.why);
+    fail(t, e);
+    return;
+  }
+  t->done_here++;
+  record_step(t, &r, number);
+  if (!r.unreadable) t->unreadable_row = 0;
+  if (r.skipped) skipped(t, &r);
+  g_free(r.why);
+  if (t->flow == TM_FLOW_FAIL) return;
+  if (t->one_step)
+    draw_probe(t, FALSE); /* who steps by hand wants to see what it did */
+  else
+    draw_if_due(t);
+  add_times(t, &r, (double)(g_get_monotonic_time() - begin) * 1e-6);
+  publish(t);
+  if (t->one_step) {
+    t->one_step = FALSE;
+    if (t->flow == TM_FLOW_GO) tm_trainer_set_state(t, TM_STATE_PAUSED);
+  } else {
+    tm_trainer_tell(t, FALSE);
+  }
+  if (g_get_monotonic_time() - t->last_save >= SAVE_EVERY && s->at.step < s->steps)
+    save_or_pause(t, tm_session_save_last);
+}
+
+/* ---- validation ---- */
+
+static void show_remark(TmTrainer *t, char *remark, guint unreadable) {
+  if (unreadable) {
+    g_autofree char *text = g_strdup_printf(ngettext("%u validation picture could not be read.",
+                                                     "%u validation pictures could not be read.", unreadable),
+                                            unreadable);
+    tm_trainer_set_notice(t, text);
+  } else if (g_strcmp0(remark, t->remark) != 0) {
+    tm_trainer_set_notice(t, remark);
+  }
+  g_free(t->remark);
+  t->remark = g_strdup(remark);
+}
+
+static gboolean record_epoch(TmTrainer *t, const TmScore *score, gboolean best, GError **error) {
+  TmSession *s = t->session;
+  const TmClassTable *table = tm_dataset_classes(s->data);
+  g_autofree const char **names = g_new0(const char *, table->n + 1);
+  g_autofree double *iou = g_new(double, table->n + 1);
+  for (guint i = 0; i < table->n; i++) {
+    names[i] = table->classes[i].name;
+    iou[i] = score->confusion ? tm_confusion_iou(score->confusion, i) : NAN;
+  }
+  const guint64 total = tm_session_total(s);
+  const TmEpochRow row = {.epoch = s->at.epoch,
+                          .step = total ? total - 1
+                                        : 0, /* the last one done: a resume at `total` keeps the row */
+                          .seconds = (float)s->at.seconds,
+                          .train_loss = s->at.loss_n ? (float)(s->at.loss_sum / s->at.loss_n) : NAN,
+                          .val_loss = (float)score->loss,
+                          .miou = (float)score->miou,
+                          .accuracy = (float)score->accuracy,
+                          .best = best};
+  g_mutex_lock(&t->lock);
+  g_array_append_val(t->epochs, row);
+  g_mutex_unlock(&t->lock);
+  return tm_run_add_epoch(s->run, &row, table->n, names, iou, error);
+}
+
+/* Validation with the weights that are judged, and the probe as they see it. FALSE when it was cut short or
+ * failed. */
+static gboolean score_and_draw(TmTrainer *t, TmScore *score) {
+  TmSession *s = t->session;
+  GError *e = NULL, *back = NULL;
+  tm_trainer_set_state(t, TM_STATE_VALIDATING);
+  const gboolean ok = tm_session_judged_begin(s, &e) && tm_session_validate(s, score, &e);
+  if (ok) draw_probe(t, TRUE);
+  t->draw_s = 0; /* belongs to no step */
+  if (!ok && !g_error_matches(e, TM_ERROR, TM_ERROR_CANCELLED)) fail(t, g_steal_pointer(&e));
+  g_clear_error(&e);
+  if (!tm_session_judged_end(s, &back))
+    fail(t, back); /* the weights are not where they belong: nothing can follow */
+  if (t->flow == TM_FLOW_FAIL) return FALSE;
+  tm_trainer_set_state(t, TM_STATE_TRAINING);
+  return ok;
+}
+
+/* Is it the best so far? Never when a number is missing: a comparison with NaN decides nothing. */
+static gboolean take_best(TmSession *s, const TmScore *score) {
+  const gboolean usable = isfinite(score->miou) && isfinite(score->loss) && s->at.bad_row == 0;
+  const gboolean best = usable && (isnan(s->at.best_miou) || score->miou > s->at.best_miou);
+  if (best) {
+    s->at.best_miou = score->miou;
+    s->at.best_epoch = s->at.epoch;
+    s->at.since_best = 0;
+  } else if (s->at.step == s->steps) {
+    s->at.since_best++;
+  }
+  return best;
+}
+
+/* Scores, records, keeps the best. FALSE when cut short: the position is as before, and it can be done again.
+ */
+static gboolean judge(TmTrainer *t) {
+  TmSession *s = t->session;
+  g_auto(TmScore) score = {0};
+  g_autoptr(GError) e = NULL;
+  const TmPosition before = s->at;
+  const gint64 begin = g_get_monotonic_time();
+  if (!score_and_draw(t, &score)) return FALSE;
+  t->validation_s = (double)(g_get_monotonic_time() - begin) * 1e-6;
+  t->val_loss = score.loss;
+  t->val_miou = score.miou;
+  t->validated_at = tm_session_total(s);
+  const gboolean best = take_best(s, &score);
+  show_remark(t, score.remark, score.unreadable);
+  if (!record_epoch(t, &score, best, &e))
+    tm_trainer_set_notice(t, e->message); /* the checkpoint that follows pauses if the disk is full */
+  publish(t);
+  if (!best || save_or_pause(t, tm_session_save_best)) return TRUE;
+  s->at = before;
+  return FALSE;
+}
+
+static void end_epoch(TmTrainer *t) {
+  TmSession *s = t->session;
+  if (!judge(t)) return;
+  s->at.epoch++;
+  s->at.step = 0;
+  s->at.loss_sum = 0;
+  s->at.loss_n = 0;
+  publish(t);
+  save_or_pause(t, tm_session_save_last);
+}
+
+/* ---- the run ---- */
+
+static gboolean finished(TmTrainer *t) {
+  const TmPosition *p = &t->session->at;
+  if ((int)p->epoch >= t->settings.epochs) return TRUE;
+  if (t->settings.stop_after == 0 || p->since_best < (guint)t->settings.stop_after || isnan(p->best_miou))
+    return FALSE;
+  g_autofree char *text = g_strdup_printf(ngettext("Stopped early: no gain for %u epoch.",
+                                                   "Stopped early: no gain for %u epochs.", p->since_best),
+                                          p->since_best);
+  tm_trainer_set_notice(t, text);
+  return TRUE;
+}
+
+static void train(TmTrainer *t) {
+  TmSession *s = t->session;
+  while (t->flow == TM_FLOW_GO) {
+    obey(t);
+    if (t->flow != TM_FLOW_GO) break;
+    if (finished(t))
+      t->flow = TM_FLOW_FINISH;
+    else if (s->at.step >= s->steps)
+      end_epoch(t);
+    else
+      one_step(t);
+  }
+  if (t->flow == TM_FLOW_STOP && t->done_here > 0) {
+    if (t->validated_at != tm_session_total(s)) {
+      if (s->at.step >= s->steps)
+        end_epoch(t);
+      else
+        judge(t);
+    }
+    save_or_pause(t, tm_session_save_last);
+  }
+}
+
+static void finish(TmTrainer *t) {
+  TmTrainerState end = t->flow == TM_FLOW_FINISH ? TM_STATE_FINISHED
+                       : t->flow == TM_FLOW_FAIL ? TM_STATE_FAILED
+                                                 : TM_STATE_STOPPED;
+  g_autoptr(GError) e = NULL;
+  if (t->flow == TM_FLOW_STOP_NOW && t->save_at_end && !tm_session_save_last(t->session, &e)) {
+    if (not_finite(e))
+      tm_trainer_set_notice(t, e->message);
+    else {
+      fail(t, g_steal_pointer(&e));
+      end = TM_STATE_FAILED;
+    }
+    g_clear_error(&e);
+  }
+  if (t->session) {
+    static const char *const names[] = {
+        [TM_STATE_FINISHED] = "finished", [TM_STATE_STOPPED] = "stopped", [TM_STATE_FAILED] = "failed"};
+    if (!tm_session_write_info(t->session, names[end], &e)) tm_trainer_set_notice(t, e->message);
+    publish(t);
+    tm_session_close(t->session);
+    t->session = NULL;
+  }
+  g_free(t->remark);
+  t->remark = NULL;
+  tm_trainer_set_activity(t, NULL);
+  tm_trainer_set_state(t, end);
+}
+
+static void show_activity(const char *sentence, gpointer user) {
+  tm_trainer_set_activity(user, sentence);
+}
+
+static gboolean open_session(TmTrainer *t) {
+  g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(TmStepRow)),
+                    epochs = g_array_new(FALSE, FALSE, sizeof(TmEpochRow));
+  const TmSessionPlan plan = {.data = t->data,
+                              .scan = t->has_scan ? &t->scan : NULL,
+                              .settings = &t->settings,
+                              .run_dir = t->run_dir,
+                              .resume = t->resume,
+                              .cancel = &t->abort,
+                              .activity = show_activity,
+                              .user = t,
+                              .step_rows = steps,
+                              .epoch_rows = epochs};
+  GError *e = NULL;
+  t->session = tm_session_open(&plan, &e);
+  if (!t->session) {
+    if (g_error_matches(e, TM_ERROR, TM_ERROR_CANCELLED)) {
+      t->flow = TM_FLOW_STOP;
+      g_error_free(e);
+    } else {
+      fail(t, e);
+    }
+    return FALSE;
+  }
+  g_mutex_lock(&t->lock);
+  if (steps->len) g_array_append_vals(t->steps, steps->data, steps->len);
+  if (epochs->len) {
+    g_array_append_vals(t->epochs, epochs->data, epochs->len);
+    const TmEpochRow *last = &g_array_index(epochs, TmEpochRow, epochs->len - 1);
+    t->val_loss = last->val_loss;
+    t->val_miou = last->miou;
+  }
+  g_mutex_unlock(&t->lock);
+  return TRUE;
+}
+
+gpointer tm_trainer_thread(gpointer trainer) {
+  TmTrainer *t = trainer;
+  t->self = g_thread_self();
+  tm_trainer_set_state(t, TM_STATE_PREPARING);
+  if (open_session(t)) {
+    publish_device(t);
+    publish(t);
+    if (t->session->note) tm_trainer_set_notice(t, t->session->note);
+    tm_trainer_set_activity(t, NULL);
+    tm_trainer_set_state(t, TM_STATE_TRAINING);
+    /* A run has a checkpoint from its first moment: a full disk shows now, and whatever happens it can be
+     * resumed. */
+    if (!t->resume) save_or_pause(t, tm_session_save_last);
+    t->last_save = g_get_monotonic_time();
+    if (t->flow == TM_FLOW_GO) draw_probe(t, FALSE);
+    train(t);
+  }
+  finish(t);
+  return NULL;
+}
