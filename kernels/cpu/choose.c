@@ -1,0 +1,86 @@
+/* choose.c: the tables, and which of them this processor can run. Compiled once, for any processor. */
+#include "kernels/kernels.h"
+
+#define TM_KERNEL(name, arguments) void tm_kernel_##name##_plain arguments;
+#include "kernels/kernels.def"
+#undef TM_KERNEL
+static const TmKernels plain_table = {
+  .name = "plain C", .lanes = 4,
+#define TM_KERNEL(name, arguments) .name = tm_kernel_##name##_plain,
+#include "kernels/kernels.def"
+#undef TM_KERNEL
+};
+
+#ifdef TM_KERNELS_X86
+#define TM_KERNEL(name, arguments) void tm_kernel_##name##_avx2 arguments;
+#include "kernels/kernels.def"
+#undef TM_KERNEL
+static const TmKernels avx2_table = {
+  .name = "AVX2", .lanes = 8,
+#define TM_KERNEL(name, arguments) .name = tm_kernel_##name##_avx2,
+#include "kernels/kernels.def"
+#undef TM_KERNEL
+};
+
+#define TM_KERNEL(name, arguments) void tm_kernel_##name##_avx512 arguments;
+#include "kernels/kernels.def"
+#undef TM_KERNEL
+static const TmKernels avx512_table = {
+  .name = "AVX512-BF16", .lanes = 16, .bf16 = TRUE,
+#define TM_KERNEL(name, arguments) .name = tm_kernel_##name##_avx512,
+#include "kernels/kernels.def"
+#undef TM_KERNEL
+};
+#endif
+
+enum { MAX_TABLES = 3 };
+static const TmKernels *usable[MAX_TABLES];
+static guint n_usable;
+
+static gpointer find_usable(gpointer unused) {
+  (void)unused;
+#ifdef TM_KERNELS_X86
+  __builtin_cpu_init();
+  const gboolean avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bf16"))
+    usable[n_usable++] = &avx512_table;
+  if (avx2) usable[n_usable++] = &avx2_table;
+#endif
+  usable[n_usable++] = &plain_table;
+  return NULL;
+}
+
+const TmKernels *const *tm_kernels_usable(guint *n) {
+  static GOnce once = G_ONCE_INIT;
+  g_once(&once, find_usable, NULL);
+  *n = n_usable;
+  return usable;
+}
+
+const TmKernels *tm_kernels_best(void) {
+  guint n;
+  return tm_kernels_usable(&n)[0];
+}
+
+/* The widest table sets the sizes. */
+enum { LANES = 16, OUTS = 2 * LANES };
+
+static gsize round_up(gsize n, gsize to) { return (n + to - 1) / to * to; }
+
+gsize tm_kernels_work(int channels) {
+  const gsize C = (gsize)channels;
+  const gsize sums = 4 * C > 256 ? 4 * C : 256; /* doubles */
+  return round_up(sums * sizeof(double) + (LANES * C + 256) * sizeof(float), 64);
+}
+
+/* As up2.c lays it out: the sums of a thread, then the transposed pixels of x and the paired pixels of dy, of up to four rows. */
+gsize tm_kernels_up2_work(TmShape x, int out) {
+  const gsize I = round_up((gsize)x.c, 8), O = round_up((gsize)out, OUTS), pixels = 4 * round_up((gsize)x.w, 2);
+  return round_up(4 * I * O * sizeof(float) + (I * (round_up(pixels, 32) + 64) + O * pixels + 64) * 2, 64);
+}
+
+gsize tm_kernels_up2_packed(int in, int out) {
+  const gsize forward = 4 * round_up((gsize)out, OUTS) * (gsize)(in + 1), backward = 4 * round_up((gsize)in, OUTS) * (gsize)(out + 1);
+  return round_up((forward > backward ? forward : backward) * sizeof(float), 64);
+}
