@@ -1,4 +1,5 @@
 /* cli_doctor.c: tarmac doctor: what this machine and this build can do, and why not more. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 

@@ -1,0 +1,81 @@
+/* test_bench.c: the timings' form, and that their figures agree with one another. */
+#include "program.h"
+
+#include <math.h>
+#include <string.h>
+
+static void check(const char *const *words, int batch, int height, int width, gboolean counted) {
+  g_auto(Ran) r = program_run_env(words, NULL, NULL);
+  assert_code(r, 0);
+  g_autoptr(JsonObject) o = ran_json(&r);
+  double seconds = json_object_get_double_member(o, "seconds");
+  g_assert_cmpfloat(seconds, >, 0);
+  g_assert_cmpfloat_with_epsilon(json_object_get_double_member(o, "images_per_s"), batch / seconds, 1e-6 * batch / seconds);
+  g_assert_cmpfloat(json_object_get_double_member(o, "peak_rss_mb"), >, 1);
+  g_assert_cmpint(json_array_get_int_element(json_object_get_array_member(o, "size"), 0), ==, height);
+  g_assert_cmpint(json_array_get_int_element(json_object_get_array_member(o, "size"), 1), ==, width);
+  if (counted)
+    g_assert_cmpfloat(json_object_get_double_member(o, "gflops"), >, 0);
+  else
+    g_assert_true(json_object_get_null_member(o, "gflops"));
+}
+
+static void test_step(void) {
+  static const char *const words[] = {"bench", "step", "--base", "2", "--depth", "2", "--batch", "2", "--size", "17x31", "--steps", "2",
+                                      "--precision", "f32", "--json", NULL};
+  check(words, 2, 17, 31, TRUE);
+}
+
+static void test_infer(void) {
+  static const char *const words[] = {"bench", "infer", "--base", "2", "--depth", "2", "--size", "16x24", "--steps", "2", "--json", NULL};
+  check(words, 1, 16, 24, TRUE);
+}
+
+static void test_reference(void) {
+  static const char *const words[] = {"bench", "step", "--base", "2", "--depth", "2", "--batch", "1", "--size", "16x16", "--steps", "1",
+                                      "--precision", "f32", "--backend", "ref", "--json", NULL};
+  check(words, 1, 16, 16, TRUE);
+}
+
+static void test_loader(void) {
+  static const char *const words[] = {"bench", "loader", "--batch", "3", "--size", "32x48", "--steps", "2", "--json", NULL};
+  check(words, 3, 32, 48, FALSE);
+}
+
+/* A step is three times a forward pass, about: the count says so too. */
+static void test_flops_of_a_step(void) {
+  g_auto(Ran) step = program_run("bench", "step", "--base", "4", "--batch", "1", "--size", "32x32", "--steps", "1", "--precision", "f32", "--json", NULL);
+  g_auto(Ran) infer = program_run("bench", "infer", "--base", "4", "--batch", "1", "--size", "32x32", "--steps", "1", "--precision", "f32", "--json", NULL);
+  assert_code(step, 0);
+  assert_code(infer, 0);
+  g_autoptr(JsonObject) a = ran_json(&step), b = ran_json(&infer);
+  double of_step = json_object_get_double_member(a, "gflops") * json_object_get_double_member(a, "seconds");
+  double of_infer = json_object_get_double_member(b, "gflops") * json_object_get_double_member(b, "seconds");
+  g_assert_cmpfloat(of_step / of_infer, >, 2.5);
+  g_assert_cmpfloat(of_step / of_infer, <, 3.5);
+}
+
+static void test_text(void) {
+  g_auto(Ran) r = program_run("bench", "infer", "--base", "2", "--depth", "2", "--size", "16x16", "--steps", "1", NULL);
+  assert_code(r, 0);
+  assert_says(r.out, "GFLOP/s");
+  assert_says(r.out, "pictures/s");
+}
+
+static void test_unknown_backend(void) {
+  g_auto(Ran) r = program_run("bench", "infer", "--backend", "abacus", "--size", "16x16", NULL);
+  assert_code(r, 1);
+  assert_says(r.err, "abacus");
+}
+
+int main(int argc, char **argv) {
+  program_init(&argc, &argv);
+  g_test_add_func("/cli/bench/step", test_step);
+  g_test_add_func("/cli/bench/infer", test_infer);
+  g_test_add_func("/cli/bench/reference", test_reference);
+  g_test_add_func("/cli/bench/loader", test_loader);
+  g_test_add_func("/cli/bench/flops-of-a-step", test_flops_of_a_step);
+  g_test_add_func("/cli/bench/text", test_text);
+  g_test_add_func("/cli/bench/unknown-backend", test_unknown_backend);
+  return g_test_run();
+}
