@@ -1,7 +1,7 @@
 /* png_write.h: pictures and masks written as PNG files.
  *
- * All writers are atomic: the bytes go to a temporary file beside @path, which is synced and then renamed over it, so a reader sees the old
- * file or the new one and never half of one. On failure @path is as before and the temporary file is gone. TM_ERROR_NO_SPACE when the disk is
+ * All writers are atomic: the bytes go to a temporary file beside @path, which is then renamed over it, so a reader sees the old file or the
+ * new one and never half of one. On failure @path is as before and the temporary file is gone. TM_ERROR_NO_SPACE when the disk is
  * full, TM_ERROR_FILE for other failures, both with the file's name. Any thread; no state is shared. */
 #pragma once
 

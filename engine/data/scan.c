@@ -1,0 +1,183 @@
+#include "engine/data/scan.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+#include "engine/data/dataset_private.h"
+#include "engine/data/image.h"
+#include "engine/data/scan_entry.h"
+
+enum { PROGRESS_GAP_US = 100000, MOST_THREADS = 64 };
+
+/* A picture seen first with something harmless, and how many there are. */
+typedef struct {
+  guint count, first;
+} Tally;
+
+typedef struct {
+  const TmDataset *d;
+  gint next, cancelled; /* atomic */
+  TmScanProgress progress;
+  gpointer user;
+  GMutex lock; /* all below */
+  TmScan *scan;
+  guint done;
+  gint64 told;
+  Tally traits[TM_IMAGE_N_TRAITS], flat_rgb;
+  guint64 n, sum[3], squares[3]; /* of usable train pictures: integers, so that the order of threads changes nothing */
+} Job;
+
+void tm_scan_free(TmScan *s) {
+  if (!s) return;
+  g_ptr_array_unref(s->findings);
+  g_free(s->leave_out);
+  g_free(s);
+}
+
+static void tally(Tally *t, guint i) {
+  t->first = t->count++ == 0 ? i : MIN(t->first, i);
+}
+
+static void take_sizes(TmScan *s, const TmEntryScan *e) {
+  s->min_w = s->min_w ? MIN(s->min_w, e->w) : e->w;
+  s->min_h = s->min_h ? MIN(s->min_h, e->h) : e->h;
+  s->max_w = MAX(s->max_w, e->w);
+  s->max_h = MAX(s->max_h, e->h);
+}
+
+static void take_usable(Job *j, TmSplit split, const TmEntryScan *e) {
+  TmScan *s = j->scan;
+  take_sizes(s, e);
+  for (guint c = 0; c <= TM_MAX_CLASSES; c++) s->pixels[split][c] += e->pixels[c];
+  for (guint c = 0; c < TM_MAX_CLASSES; c++) s->pictures[split][c] += e->pixels[c] > 0;
+  if (split != TM_SPLIT_TRAIN) return;
+  j->n += e->n;
+  for (int c = 0; c < 3; c++) {
+    j->sum[c] += e->sum[c];
+    j->squares[c] += e->squares[c];
+  }
+}
+
+/* Called with the lock held. */
+static void take(Job *j, guint i, TmEntryScan *e) {
+  TmScan *s = j->scan;
+  for (guint t = 0; t < TM_IMAGE_N_TRAITS; t++)
+    if (e->traits & 1u << t) tally(&j->traits[t], i);
+  if (e->flat_rgb) tally(&j->flat_rgb, i);
+  for (guint k = 0; k < e->findings->len; k++) {
+    TmFinding *f = e->findings->pdata[k];
+    tm_finding_add(s->findings, f->kind, f->entry, f->leaves_out, g_steal_pointer(&f->text));
+  }
+  if (e->usable)
+    take_usable(j, tm_dataset_at(j->d, i)->split, e);
+  else
+    s->n_left_out++;
+  s->leave_out[i] = !e->usable;
+  j->done++;
+  const gint64 now = g_get_monotonic_time();
+  if (!j->progress || now - j->told < PROGRESS_GAP_US) return;
+  j->told = now;
+  if (!j->progress(j->done, s->n_entries, j->user)) g_atomic_int_set(&j->cancelled, TRUE);
+}
+
+static gpointer work(gpointer data) {
+  Job *j = data;
+  for (;;) {
+    const guint i = (guint)g_atomic_int_add(&j->next, 1);
+    if (i >= j->scan->n_entries || g_atomic_int_get(&j->cancelled)) return NULL;
+    TmEntryScan e;
+    tm_entry_scan(j->d, i, &e);
+    g_mutex_lock(&j->lock);
+    take(j, i, &e);
+    g_mutex_unlock(&j->lock);
+    tm_entry_scan_clear(&e);
+  }
+}
+
+/* The caller's thread works too, so a system that gives no thread only makes it slower. */
+static void run_threads(Job *j, int threads) {
+  const guint wanted = threads > 0 ? (guint)threads : g_get_num_processors();
+  const guint n = MIN(MIN(wanted, MOST_THREADS), MAX(j->scan->n_entries, 1)) - 1;
+  GThread *extra[MOST_THREADS] = {NULL};
+  for (guint k = 0; k < n; k++) extra[k] = g_thread_try_new("tarmac-scan", work, j, NULL);
+  work(j);
+  for (guint k = 0; k < n; k++)
+    if (extra[k]) g_thread_join(extra[k]);
+}
+
+/* The net divides by std, so it is at least one grey level; without pictures the normalisation leaves values as they are. */
+static void finish_statistics(const Job *j) {
+  for (int c = 0; c < 3; c++) {
+    const long double n = j->n, mean = n > 0 ? j->sum[c] / n : 0;
+    const long double variance = n > 0 ? j->squares[c] / n - mean * mean : 1;
+    j->scan->mean[c] = (double)mean;
+    j->scan->std[c] = MAX((double)sqrtl(MAX(variance, 0.0L)), 1.0);
+  }
+}
+
+static void add_note(TmScan *s, const TmDataset *d, const Tally *t, const char *what) {
+  if (t->count == 0) return;
+  const TmEntry *e = tm_dataset_at(d, t->first);
+  tm_finding_add(s->findings, TM_FINDING_NOTE, t->count == 1 ? t->first : G_MAXUINT, FALSE,
+                 t->count == 1 ? g_strdup_printf("%s: %s", e->name, what) : g_strdup_printf(_("%u pictures, the first %s: %s"), t->count, e->name, what));
+}
+
+static void add_notes(Job *j) {
+  const char *const texts[TM_IMAGE_N_TRAITS] = {
+      _("grey, the one channel is used for red, green and blue"),
+      _("has transparency, which is dropped; colours are used as stored"),
+      _("16 bits a channel, rounded to 8"),
+      _("palette picture, its colours were looked up"),
+      _("CMYK, converted to RGB without a colour profile"),
+      _("turned upright as its EXIF orientation says"),
+      _("its EXIF orientation is not followed, since the mask fits the picture as stored"),
+      _("the decoder warned of something that leaves the pixels right, such as a damaged colour profile"),
+  };
+  for (guint t = 0; t < TM_IMAGE_N_TRAITS; t++) add_note(j->scan, j->d, &j->traits[t], texts[t]);
+  add_note(j->scan, j->d, &j->flat_rgb, _("its mask is RGB with R = G = B and was read as grey values"));
+}
+
+static void add_absent(TmScan *s, const TmDataset *d) {
+  for (TmSplit split = TM_SPLIT_TRAIN; split <= TM_SPLIT_VAL; split++)
+    for (guint c = 0; d->n_split[split] > 0 && c < d->classes->n; c++)
+      if (s->pixels[split][c] == 0)
+        tm_finding_add(s->findings, TM_FINDING_CLASS_ABSENT, G_MAXUINT, FALSE,
+                       split == TM_SPLIT_TRAIN
+                           ? g_strdup_printf(_("“%s” has no pixels in the training pictures: it cannot be learned and gets no weight."), d->classes->classes[c].name)
+                           : g_strdup_printf(_("“%s” has no pixels in the validation pictures: its score is shown as n/a."), d->classes->classes[c].name));
+}
+
+static void add_sizes(TmScan *s) {
+  if (s->min_w == s->max_w && s->min_h == s->max_h) return;
+  tm_finding_add(s->findings, TM_FINDING_NOTE, G_MAXUINT, FALSE,
+                 g_strdup_printf(_("The pictures have several sizes, from %d to %d pixels wide and %d to %d high. Training cuts crops of one size and pads smaller pictures with void; prediction keeps each size."),
+                                 s->min_w, s->max_w, s->min_h, s->max_h));
+}
+
+static int by_entry(gconstpointer a, gconstpointer b) {
+  const TmFinding *x = *(TmFinding *const *)a, *y = *(TmFinding *const *)b;
+  if (x->entry != y->entry) return x->entry < y->entry ? -1 : 1;
+  return (int)x->kind - (int)y->kind;
+}
+
+TmScan *tm_scan_run(const TmDataset *d, int threads, TmScanProgress progress, gpointer user, GError **error) {
+  g_autoptr(TmScan) s = g_new0(TmScan, 1);
+  s->n_entries = tm_dataset_n(d);
+  s->findings = g_ptr_array_new_with_free_func(tm_finding_free);
+  s->leave_out = g_new0(gboolean, MAX(s->n_entries, 1));
+  Job j = {.d = d, .scan = s, .progress = progress, .user = user};
+  g_mutex_init(&j.lock);
+  run_threads(&j, threads);
+  g_mutex_clear(&j.lock);
+  if (!g_atomic_int_get(&j.cancelled) && progress && !progress(s->n_entries, s->n_entries, user)) j.cancelled = TRUE;
+  if (j.cancelled) {
+    g_set_error(error, TM_ERROR, TM_ERROR_CANCELLED, _("The scan was cancelled."));
+    return NULL;
+  }
+  finish_statistics(&j);
+  add_absent(s, d);
+  add_sizes(s);
+  add_notes(&j);
+  g_ptr_array_sort(s->findings, by_entry);
+  return g_steal_pointer(&s);
+}
