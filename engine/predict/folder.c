@@ -19,7 +19,7 @@ enum { SHARE_DIGITS = 6 };
 typedef struct {
   TmPredictor *p;
   const char *folder, *out_dir;
-  GPtrArray *names; /* char*, sorted, NULL-terminated */
+  GPtrArray *names; /* char*, sorted */
   char **stems;
   GString *shares;
   TmFolderResult *result;

@@ -79,7 +79,7 @@ static gboolean read_shape(JsonObject *o, TmStEntry *e, guint64 *bytes, GError *
 static gboolean read_entry(JsonNode *node, TmStEntry *e, guint64 data_size, GError **error) {
   if (!JSON_NODE_HOLDS_OBJECT(node)) return corrupt(e->name, _("it is not an object"), error);
   JsonObject *o = json_node_get_object(node);
-  guint64 bytes;
+  guint64 bytes = 0;
   gint64 begin, end;
   if (!read_type(o, e, error) || !read_shape(o, e, &bytes, error)) return FALSE;
   JsonNode *n = json_object_get_member(o, "data_offsets");
