@@ -38,11 +38,11 @@ static inline guint rt_count(const char *path) {
 }
 
 static inline char *rt_read(const char *path, gsize *size) {
-  char *text = NULL;
+  g_autofree char *text = NULL;
   g_autoptr(GError) error = NULL;
   g_file_get_contents(path, &text, size, &error);
   g_assert_no_error(error);
-  return text;
+  return g_steal_pointer(&text);
 }
 
 static inline void rt_write(const char *path, const void *data, gsize size) {
