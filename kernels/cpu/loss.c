@@ -247,7 +247,7 @@ void KERNEL(dice)(const TmTeam *team, const TmView *x, const TmView *labels, flo
   float *a = (float *)((double *)team->work + 3 * C), *b = a + C; /* in the calling thread's space, past its sums; read by all */
   for (gsize c = 0; c < C; c++) {
     const double u = 2 * total(team, c) + smooth, truth = total(team, 2 * C + c), v = total(team, C + c) + truth + smooth;
-    const double k = truth > 0 ? *dloss / present : 0;
+    const double k = truth > 0 ? (double)*dloss / present : 0;
     a[c] = (float)(2 * k / v);
     b[c] = (float)(2 * k * u / (v * v));
   }

@@ -192,3 +192,15 @@ void KERNEL(channel_sum)(const TmTeam *team, const TmView *x, float *sum) {
   }
   for (int c = 0; c < C; c++) sum[c] = (float)total(team, (gsize)c);
 }
+
+TM_INLINE void bias_row(int n, TmDType t, const TmView *x, const float *bias, const TmView *y, gsize row, int c) {
+  const vf b = v_get(bias, 0, TM_F32, n);
+  gsize i = view_at(x, row, 0) + (gsize)c, k = view_at(y, row, 0) + (gsize)c;
+  for (int w = 0; w < x->shape.w; w++, i += (gsize)x->ld, k += (gsize)y->ld) v_put(y->data, k, t, n, v_get(x->data, i, t, n) + b);
+}
+
+void KERNEL(bias)(const TmTeam *team, const TmView *x, const float *bias, const TmView *y) {
+  TM_PARALLEL(team, view_count(x))
+  for (TmRange r = my_share(view_rows(x)); r.at < r.end; r.at++)
+    for (FOR_LANES(c, n, x->shape.c)) BY_TYPE(x->dtype, n, bias_row, x, bias + c, y, r.at, c);
+}

@@ -1,0 +1,24 @@
+/* conv.h: one convolution step of a program: its primitive or kernel, its packed weights. Owned by the program; the owner's thread. */
+#pragma once
+
+#include "engine/backend/cpu/cpu.h"
+
+typedef struct _CpuConv CpuConv;
+
+/** Is @op a convolution (conv, conv_transpose, conv_dw)? */
+gboolean tm_cpu_is_conv(int op);
+/** May its activations be channel slices? Pure. */
+gboolean tm_cpu_conv_takes_slice(int op, const TmNode *node);
+
+/** Makes what the step needs to run @c, whose views are final. TM_ERROR_UNSUPPORTED or TM_ERROR_NO_MEMORY. */
+CpuConv *tm_cpu_conv_new(CpuBackend *b, int op, const CpuCall *c, GError **error);
+void tm_cpu_conv_free(CpuConv *v);
+
+/** Work space: what a thread of the team needs, and what all share (oneDNN's scratchpad). */
+gsize tm_cpu_conv_team_work(const CpuConv *v);
+gsize tm_cpu_conv_scratch(const CpuConv *v);
+
+/** Packs the weights again from the f32 master. */
+gboolean tm_cpu_conv_pack(CpuConv *v, const CpuCall *c, GError **error);
+/** @scratch: tm_cpu_conv_scratch() bytes, 64-byte aligned. */
+gboolean tm_cpu_conv_run(CpuConv *v, const CpuCall *c, void *scratch, GError **error);

@@ -1,0 +1,301 @@
+/* cpu.c: the slots of the cpu backend. */
+#include "engine/backend/cpu/cpu.h"
+
+#include "engine/backend/builtin.h"
+#include "engine/backend/cpu/conv.h"
+#include "engine/core/tensor.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 1024, LINE = 64 };
+
+/* What a program was made ready with. */
+typedef struct {
+  CpuRun run;    /* NULL: conv */
+  CpuConv *conv;
+  gboolean pack_always; /* its weights are computed by the program itself */
+  CpuCall call;
+} Prepared1;
+
+typedef struct {
+  guint n_steps;
+  Prepared1 *steps;
+  TmTeam team;
+  void *scratch;
+  gsize work_bytes, scratch_bytes;
+  gboolean packed;
+  guint64 version; /* of the parameters when the weights were packed */
+} Prepared;
+
+static CpuBackend *of(TmBackend *b) { return (CpuBackend *)b; }
+
+static gboolean available(GError **error) {
+  (void)error;
+  return TRUE;
+}
+
+static gboolean no_memory(gsize bytes, GError **error) {
+  g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for %.1f MB."), (double)bytes / 1e6);
+  return FALSE;
+}
+
+static gboolean team_new(TmTeam *team, int threads, gsize stride, GError **error) {
+  *team = (TmTeam){.threads = threads, .stride = stride};
+  team->work = tm_host_alloc(stride * (gsize)threads);
+  return team->work || no_memory(stride * (gsize)threads, error);
+}
+
+/* Whether oneDNN multiplies bf16 here is asked of a convolution like those of a net. */
+static gboolean has_bf16(CpuBackend *b) {
+  const dnnl_dims_t pictures = {1, 32, 16, 16}, weights = {32, 32, 3, 3}, one = {1, 1}, zero = {0, 0};
+  dnnl_memory_desc_t x = NULL, w = NULL;
+  dnnl_primitive_desc_t d = NULL;
+  if (dnnl_memory_desc_create_with_tag(&x, 4, pictures, dnnl_bf16, dnnl_nhwc) == dnnl_success &&
+      dnnl_memory_desc_create_with_tag(&w, 4, weights, dnnl_bf16, dnnl_format_tag_any) == dnnl_success &&
+      dnnl_convolution_forward_primitive_desc_create(&d, b->engine, dnnl_forward_training, dnnl_convolution_direct, x, w, NULL, x, one, zero, one, one,
+                                                     NULL) != dnnl_success)
+    d = NULL;
+  const gboolean has = d != NULL;
+  if (d) dnnl_primitive_desc_destroy(d);
+  if (w) dnnl_memory_desc_destroy(w);
+  if (x) dnnl_memory_desc_destroy(x);
+  return has;
+}
+
+static void close_cpu(TmBackend *b) {
+  CpuBackend *c = of(b);
+  if (c->stream) dnnl_stream_destroy(c->stream);
+  if (c->engine) dnnl_engine_destroy(c->engine);
+  tm_host_free(c->team.work, c->team.stride * (gsize)c->team.threads);
+  g_free(c);
+}
+
+TmBackend *tm_cpu_open_with(const TmBackendOptions *options, const TmKernels *table, GError **error) {
+  CpuBackend *c = g_new0(CpuBackend, 1);
+  c->kernels = table;
+  c->threads = CLAMP(options->threads > 0 ? options->threads : omp_get_num_procs(), 1, MAX_THREADS);
+  omp_set_num_threads(c->threads);
+  if (!team_new(&c->team, c->threads, LINE, error)) {
+    close_cpu(&c->base);
+    return NULL;
+  }
+  if (dnnl_engine_create(&c->engine, dnnl_cpu, 0) != dnnl_success ||
+      dnnl_stream_create(&c->stream, c->engine, dnnl_stream_default_flags) != dnnl_success) {
+    g_set_error_literal(error, TM_ERROR, TM_ERROR_DEVICE, _("oneDNN did not start on this processor. The ref back end works without it."));
+    close_cpu(&c->base);
+    return NULL;
+  }
+  c->bf16_convolutions = has_bf16(c);
+  return &c->base;
+}
+
+static TmBackend *open_cpu(const TmBackendOptions *options, GError **error) { return tm_cpu_open_with(options, tm_kernels_best(), error); }
+
+/* The processor's name as Linux tells it. */
+static char *processor_name(void) {
+  g_autofree char *text = NULL;
+  if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL)) return g_strdup(_("Processor"));
+  const char *at = strstr(text, "model name"), *colon = at ? strchr(at, ':') : NULL;
+  const char *end = colon ? strchr(colon, '\n') : NULL;
+  return end ? g_strstrip(g_strndup(colon + 1, (gsize)(end - colon - 1))) : g_strdup(_("Processor"));
+}
+
+static void info(TmBackend *b, TmBackendInfo *out) {
+  const CpuBackend *c = of(b);
+  const dnnl_version_t *v = dnnl_version();
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  *out = (TmBackendInfo){.name = processor_name(), .memory = pages > 0 && size > 0 ? (gsize)pages * (gsize)size : 0, .threads = c->threads,
+                         .bf16 = c->kernels->bf16 && c->bf16_convolutions};
+  out->detail = g_strdup_printf(g_dngettext(NULL, "%d thread, %s, oneDNN %d.%d", "%d threads, %s, oneDNN %d.%d", (gulong)c->threads), c->threads,
+                                c->kernels->name, v->major, v->minor);
+}
+
+static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType precision) {
+  (void)node;
+  if (precision != TM_F32 && precision != TM_BF16) return FALSE;
+  if (tm_cpu_is_conv(op)) return precision == TM_F32 || of(b)->bf16_convolutions;
+  return tm_cpu_step_run(op) != NULL;
+}
+
+static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
+  (void)b;
+  (void)operand;
+  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(op, node) : tm_cpu_step_run(op) != NULL;
+}
+
+static void *alloc(TmBackend *b, gsize bytes, GError **error) {
+  (void)b;
+  void *p = tm_host_alloc(bytes);
+  if (!p) no_memory(bytes, error);
+  return p;
+}
+
+static void release(TmBackend *b, void *p, gsize bytes) {
+  (void)b;
+  tm_host_free(p, bytes);
+}
+
+static gboolean is_float(TmDType t) { return t == TM_F32 || t == TM_BF16; }
+
+/* Between a view and dense host memory: by all threads where a kernel can, else pixel by pixel. */
+static void transfer(CpuBackend *b, const TmView *v, void *host, TmDType host_type, gboolean write) {
+  const TmView dense = {.data = host, .dtype = host_type, .shape = v->shape, .ld = v->shape.c};
+  if (is_float(v->dtype) && is_float(host_type)) {
+    b->kernels->window(&b->team, write ? &dense : v, 0, 0, write ? v : &dense);
+    return;
+  }
+  const gsize runs = tm_view_dense(v) ? 1 : tm_shape_pixels(v->shape), n = tm_shape_count(v->shape) / runs;
+  char *mine = v->data, *theirs = host;
+  for (gsize r = 0; r < runs; r++, mine += (gsize)v->ld * tm_dtype_size(v->dtype), theirs += n * tm_dtype_size(host_type)) {
+    if (write) tm_convert(mine, v->dtype, theirs, host_type, n);
+    else tm_convert(theirs, host_type, mine, v->dtype, n);
+  }
+}
+
+static gboolean write_view(TmBackend *b, const TmView *dst, const void *src, TmDType from, GError **error) {
+  (void)error;
+  transfer(of(b), dst, (void *)src, from, TRUE);
+  return TRUE;
+}
+
+static gboolean read_view(TmBackend *b, const TmView *src, void *dst, TmDType to, GError **error) {
+  (void)error;
+  transfer(of(b), src, dst, to, FALSE);
+  return TRUE;
+}
+
+static CpuCall call_of(CpuBackend *b, const TmProgram *p, const TmStep *s, const TmTeam *team) {
+  CpuCall c = {.k = b->kernels, .team = team, .node = s->node, .n_in = s->n_in};
+  for (guint i = 0; i < s->n_in; i++) c.in[i] = p->values[s->in[i]].view;
+  for (guint i = 0; i < s->n_out; i++) {
+    c.out[i] = p->values[s->out[i]].view;
+    c.made[i] = p->values[s->out[i]].node;
+  }
+  return c;
+}
+
+static int widest(const CpuCall *c, guint n_out) {
+  int w = 1;
+  for (guint i = 0; i < c->n_in; i++) w = MAX(w, c->in[i].shape.c);
+  for (guint i = 0; i < n_out; i++) w = MAX(w, c->out[i].shape.c);
+  return w;
+}
+
+static void discard(TmBackend *b, gpointer prepared) {
+  (void)b;
+  Prepared *q = prepared;
+  for (guint i = 0; i < q->n_steps; i++) tm_cpu_conv_free(q->steps[i].conv);
+  tm_host_free(q->team.work, q->work_bytes);
+  tm_host_free(q->scratch, q->scratch_bytes);
+  g_free(q->steps);
+  g_free(q);
+}
+
+static gboolean prepare_step(CpuBackend *b, const TmProgram *p, const TmStep *s, Prepared *q, Prepared1 *one, GError **error) {
+  one->call = call_of(b, p, s, &q->team);
+  q->team.stride = MAX(q->team.stride, tm_kernels_work(widest(&one->call, s->n_out)));
+  if (!tm_cpu_is_conv(s->op)) {
+    one->run = tm_cpu_step_run(s->op);
+    return TRUE;
+  }
+  one->pack_always = s->op != TM_OP_CONV_DW && p->values[s->in[1]].home != TM_HOME_VALUE;
+  one->conv = tm_cpu_conv_new(b, s->op, &one->call, error);
+  if (!one->conv) return FALSE;
+  q->team.stride = MAX(q->team.stride, tm_cpu_conv_team_work(one->conv));
+  q->scratch_bytes = MAX(q->scratch_bytes, tm_cpu_conv_scratch(one->conv));
+  return TRUE;
+}
+
+static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
+  CpuBackend *b = of(backend);
+  Prepared *q = g_new0(Prepared, 1);
+  q->steps = g_new0(Prepared1, p->n_steps);
+  q->n_steps = p->n_steps;
+  q->team.threads = b->threads;
+  omp_set_num_threads(b->threads); /* oneDNN makes primitives for so many */
+  gboolean ok = TRUE;
+  for (guint i = 0; ok && i < p->n_steps; i++) ok = prepare_step(b, p, &p->steps[i], q, &q->steps[i], error);
+  q->work_bytes = q->team.stride * (gsize)b->threads;
+  if (ok) {
+    q->team.work = tm_host_alloc(q->work_bytes);
+    q->scratch = tm_host_alloc(q->scratch_bytes);
+    ok = (q->team.work && q->scratch) || no_memory(q->work_bytes + q->scratch_bytes, error);
+  }
+  if (ok) return q;
+  discard(backend, q);
+  return NULL;
+}
+
+static gboolean run(TmBackend *b, TmProgram *p, GError **error) {
+  Prepared *q = p->prepared;
+  const gboolean moved = !q->packed || (p->params && p->params->version != q->version);
+  omp_set_num_threads(of(b)->threads); /* another backend of this thread may have changed it */
+  for (guint i = 0; i < q->n_steps; i++) {
+    Prepared1 *s = &q->steps[i];
+    if (s->run) {
+      s->run(&s->call);
+      continue;
+    }
+    if ((moved || s->pack_always) && !tm_cpu_conv_pack(s->conv, &s->call, error)) return FALSE;
+    if (!tm_cpu_conv_run(s->conv, &s->call, q->scratch, error)) return FALSE;
+  }
+  q->packed = TRUE;
+  q->version = p->params ? p->params->version : 0;
+  return TRUE;
+}
+
+static gboolean sum_squares(TmBackend *b, const float *x, gsize n, double *out, GError **error) {
+  (void)error;
+  of(b)->kernels->sum_squares(&of(b)->team, x, n, out);
+  return TRUE;
+}
+
+static gboolean update(TmBackend *b, const TmUpdate *u, GError **error) {
+  (void)error;
+  const TmRule rules[] = {[TM_OPTIMIZER_SGD] = TM_RULE_SGD, [TM_OPTIMIZER_ADAM] = TM_RULE_ADAM, [TM_OPTIMIZER_ADAMW] = TM_RULE_ADAMW};
+  const double step = (double)u->step;
+  const TmUpdateRule r = {.rule = rules[u->kind], .n = u->n, .w = u->w, .m = u->m, .v = u->v, .g = u->g, .grad_scale = u->grad_scale, .lr = u->lr,
+                          .beta1 = u->beta1, .beta2 = u->beta2, .eps = u->eps, .weight_decay = u->weight_decay, .momentum = u->momentum,
+                          .correct1 = (float)(1 / (1 - pow((double)u->beta1, step))), .correct2 = (float)(1 / (1 - pow((double)u->beta2, step))),
+                          .first = u->step == 1, .ema = u->ema, .ema_decay = u->ema_decay};
+  of(b)->kernels->update(&of(b)->team, &r);
+  return TRUE;
+}
+
+static gboolean axpby(TmBackend *b, float a, const float *x, float c, float *y, gsize n, GError **error) {
+  (void)error;
+  of(b)->kernels->axpby(&of(b)->team, a, x, c, y, n);
+  return TRUE;
+}
+
+static gboolean synchronize(TmBackend *b, GError **error) {
+  if (dnnl_stream_wait(of(b)->stream) == dnnl_success) return TRUE;
+  g_set_error_literal(error, TM_ERROR, TM_ERROR_DEVICE, _("oneDNN failed while it was working."));
+  return FALSE;
+}
+
+const TmBackendApi tm_backend_cpu = {
+  .version = TM_BACKEND_VERSION,
+  .name = "cpu",
+  .available = available,
+  .open = open_cpu,
+  .close = close_cpu,
+  .info = info,
+  .supports = supports,
+  .takes_slice = takes_slice,
+  .alloc = alloc,
+  .release = release,
+  .write = write_view,
+  .read = read_view,
+  .prepare = prepare,
+  .run = run,
+  .discard = discard,
+  .sum_squares = sum_squares,
+  .update = update,
+  .axpby = axpby,
+  .synchronize = synchronize,
+};
