@@ -1,0 +1,153 @@
+#include "ui/curves.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+#include "ui/epoch_table.h"
+
+/* In the order of tm_plot_add_series(). */
+enum { S_RAW, S_RATE, S_TRAIN, S_VAL, S_MIOU, N_SERIES };
+
+struct _TmCurves {
+  GtkBox parent;
+  GtkWidget *smooth, *smooth_label, *log, *unit, *table_button, *stack, *overlay, *activity_box, *activity;
+  TmPlot *plot;
+  TmEpochTable *table;
+  TmSeries *series[N_SERIES];
+};
+
+G_DEFINE_FINAL_TYPE(TmCurves, tm_curves, GTK_TYPE_BOX)
+
+/* The slider's share of the way becomes the mean's weight: half way looks back about 30 steps, the end about 1000. */
+static double smoothing_weight(double percent) { return percent <= 0 ? 0 : 1 - pow(10, -3 * percent / 100); }
+
+static void smooth(TmCurves *c) {
+  tm_series_smooth(c->series[S_TRAIN], c->series[S_RAW], smoothing_weight(gtk_range_get_value(GTK_RANGE(c->smooth))));
+  tm_plot_changed(c->plot);
+}
+
+static void log_toggled(TmCurves *c) { tm_plot_set_log(c->plot, gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(c->log))); }
+
+static void unit_chosen(TmCurves *c) { tm_plot_set_unit(c->plot, (TmUnit)gtk_drop_down_get_selected(GTK_DROP_DOWN(c->unit))); }
+
+static void table_toggled(TmCurves *c) {
+  gboolean table = gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(c->table_button));
+  gtk_stack_set_visible_child_name(GTK_STACK(c->stack), table ? "table" : "plot");
+  gtk_widget_set_sensitive(c->smooth, !table);
+  gtk_widget_set_sensitive(c->log, !table);
+  gtk_widget_set_sensitive(c->unit, !table);
+}
+
+static gboolean toggle(GtkWidget *w, GVariant *args, gpointer button) {
+  (void)w;
+  (void)args;
+  GtkToggleButton *b = GTK_TOGGLE_BUTTON(button);
+  gtk_toggle_button_set_active(b, !gtk_toggle_button_get_active(b));
+  return TRUE;
+}
+
+/* L and T work while the focus is in the card, where nobody types. */
+static void add_shortcuts(TmCurves *c) {
+  GtkEventController *keys = gtk_shortcut_controller_new();
+  gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys),
+                                       gtk_shortcut_new(gtk_shortcut_trigger_parse_string("l"), gtk_callback_action_new(toggle, c->log, NULL)));
+  gtk_shortcut_controller_add_shortcut(
+      GTK_SHORTCUT_CONTROLLER(keys), gtk_shortcut_new(gtk_shortcut_trigger_parse_string("t"), gtk_callback_action_new(toggle, c->table_button, NULL)));
+  gtk_widget_add_controller(GTK_WIDGET(c), keys);
+}
+
+static void dispose(GObject *o) {
+  TmCurves *c = TM_CURVES(o);
+  for (int i = 0; i < N_SERIES; i++) g_clear_pointer(&c->series[i], tm_series_unref);
+  gtk_widget_dispose_template(GTK_WIDGET(o), TM_TYPE_CURVES);
+  G_OBJECT_CLASS(tm_curves_parent_class)->dispose(o);
+}
+
+static void tm_curves_class_init(TmCurvesClass *k) {
+  GtkWidgetClass *wc = GTK_WIDGET_CLASS(k);
+  G_OBJECT_CLASS(k)->dispose = dispose;
+  gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/ui/curves.ui");
+  gtk_widget_class_bind_template_child(wc, TmCurves, smooth);
+  gtk_widget_class_bind_template_child(wc, TmCurves, smooth_label);
+  gtk_widget_class_bind_template_child(wc, TmCurves, log);
+  gtk_widget_class_bind_template_child(wc, TmCurves, unit);
+  gtk_widget_class_bind_template_child(wc, TmCurves, table_button);
+  gtk_widget_class_bind_template_child(wc, TmCurves, stack);
+  gtk_widget_class_bind_template_child(wc, TmCurves, overlay);
+  gtk_widget_class_bind_template_child(wc, TmCurves, activity_box);
+  gtk_widget_class_bind_template_child(wc, TmCurves, activity);
+}
+
+static void add_series(TmCurves *c) {
+  const TmPlotStyle styles[N_SERIES] = {
+      [S_RAW] = {.ink = TM_INK_TRAINING, .faint = TRUE},
+      [S_RATE] = {.name = _("learning rate"), .ink = TM_INK_RATE, .right = TRUE, .dash = {1.5, 3}},
+      [S_TRAIN] = {.name = _("training"), .ink = TM_INK_TRAINING},
+      [S_VAL] = {.name = _("validation"), .ink = TM_INK_VALIDATION, .dash = {6, 3.5}, .dots = TRUE},
+      [S_MIOU] = {.name = _("mean IoU"), .ink = TM_INK_VALIDATION, .pane = 1, .dash = {6, 3.5}, .dots = TRUE, .end_value = TRUE},
+  };
+  tm_plot_add_pane(c->plot, _("Loss"), _("Rate"), 0.64);
+  tm_plot_add_pane(c->plot, _("Mean IoU, validation"), NULL, 0.36);
+  for (int i = 0; i < N_SERIES; i++) {
+    c->series[i] = tm_series_new();
+    tm_plot_add_series(c->plot, c->series[i], &styles[i]);
+  }
+}
+
+static void tm_curves_init(TmCurves *c) {
+  gtk_widget_init_template(GTK_WIDGET(c));
+  c->plot = tm_plot_new();
+  add_series(c);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(c->plot), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Loss and learning rate"), -1);
+  gtk_overlay_set_child(GTK_OVERLAY(c->overlay), GTK_WIDGET(c->plot));
+  c->table = TM_EPOCH_TABLE(tm_epoch_table_new());
+  gtk_stack_add_named(GTK_STACK(c->stack), GTK_WIDGET(c->table), "table");
+  GtkStringList *units = gtk_string_list_new((const char *[]){_("Epochs"), _("Steps"), _("Minutes"), NULL});
+  gtk_drop_down_set_model(GTK_DROP_DOWN(c->unit), G_LIST_MODEL(units));
+  g_object_unref(units);
+  g_signal_connect_swapped(c->smooth, "value-changed", G_CALLBACK(smooth), c);
+  g_signal_connect_swapped(c->log, "toggled", G_CALLBACK(log_toggled), c);
+  g_signal_connect_swapped(c->unit, "notify::selected", G_CALLBACK(unit_chosen), c);
+  g_signal_connect_swapped(c->table_button, "toggled", G_CALLBACK(table_toggled), c);
+  add_shortcuts(c);
+}
+
+GtkWidget *tm_curves_new(void) { return g_object_new(TM_TYPE_CURVES, NULL); }
+
+void tm_curves_clear(TmCurves *c) {
+  for (int i = 0; i < N_SERIES; i++) tm_series_clear(c->series[i]);
+  tm_epoch_table_clear(c->table);
+  tm_plot_set_ring(c->plot, S_MIOU, NAN, NULL);
+  tm_plot_clear_markers(c->plot);
+  tm_plot_zoom(c->plot, 0, 0);
+  tm_plot_set_cross(c->plot, NAN);
+}
+
+void tm_curves_add_steps(TmCurves *c, const TmStepRow *rows, guint n) {
+  for (guint i = 0; i < n; i++) {
+    double step = (double)rows[i].step, epoch = (double)rows[i].epoch, minutes = (double)rows[i].seconds / 60;
+    tm_series_add(c->series[S_RAW], step, epoch, minutes, (double)rows[i].loss);
+    tm_series_add(c->series[S_RATE], step, epoch, minutes, (double)rows[i].lr);
+  }
+  if (n) smooth(c);
+}
+
+void tm_curves_add_epochs(TmCurves *c, const TmEpochRow *rows, guint n) {
+  for (guint i = 0; i < n; i++) {
+    double step = (double)rows[i].step, epoch = rows[i].epoch + 1.0, minutes = (double)rows[i].seconds / 60;
+    if (isfinite((double)rows[i].val_loss)) tm_series_add(c->series[S_VAL], step, epoch, minutes, (double)rows[i].val_loss);
+    if (isfinite((double)rows[i].miou)) tm_series_add(c->series[S_MIOU], step, epoch, minutes, (double)rows[i].miou);
+    if (rows[i].best && isfinite((double)rows[i].miou)) tm_plot_set_ring(c->plot, S_MIOU, step, _("best so far, saved"));
+    tm_epoch_table_add(c->table, &rows[i]);
+  }
+  if (n) tm_plot_changed(c->plot);
+}
+
+void tm_curves_mark(TmCurves *c, double step, const char *label) { tm_plot_add_marker(c->plot, step, label); }
+
+void tm_curves_set_activity(TmCurves *c, const char *text) {
+  gtk_widget_set_visible(c->activity_box, text != NULL);
+  if (text) gtk_label_set_label(GTK_LABEL(c->activity), text);
+}
+
+TmPlot *tm_curves_plot(TmCurves *c) { return c->plot; }

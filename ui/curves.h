@@ -1,0 +1,20 @@
+/* curves.h: the card with the loss, the learning rate and the mean IoU of a run, as a plot or as a table. Main thread. */
+#pragma once
+
+#include "engine/run/history.h"
+#include "ui/plot.h"
+
+#define TM_TYPE_CURVES (tm_curves_get_type())
+G_DECLARE_FINAL_TYPE(TmCurves, tm_curves, TM, CURVES, GtkBox)
+
+GtkWidget *tm_curves_new(void);
+/** Empties it for a new run. */
+void tm_curves_clear(TmCurves *c);
+/** Rows as they come (TmStepRow, TmEpochRow); rows with a step seen before replace what came from there on. */
+void tm_curves_add_steps(TmCurves *c, const TmStepRow *rows, guint n);
+void tm_curves_add_epochs(TmCurves *c, const TmEpochRow *rows, guint n);
+/** A live change: "rate ÷ 2". */
+void tm_curves_mark(TmCurves *c, double step, const char *label);
+/** What is shown over the empty plot: "Building the network"; NULL takes it away. */
+void tm_curves_set_activity(TmCurves *c, const char *text);
+TmPlot *tm_curves_plot(TmCurves *c);

@@ -1,0 +1,154 @@
+#include "ui/viz.h"
+
+#include <glib/gi18n.h>
+
+#include "engine/core/error.h"
+#include "ui/frame.h"
+
+struct _TmVizSink {
+  int w, h;
+  TmVizRung rung; /* that @state belongs to */
+  gpointer state; /* NULL: none is open */
+  TmFrame *frame;
+};
+
+typedef struct {
+  const TmVizOps *ops;
+  gboolean probed;
+  char *dropped; /* why it is not used; NULL: usable as far as known */
+} Rung;
+
+static Rung rungs[TM_N_VIZ] = {[TM_VIZ_GL] = {.ops = &tm_viz_gl_ops}, [TM_VIZ_MEMORY] = {.ops = &tm_viz_memory_ops}};
+static const char letters[TM_N_VIZ + 1] = "ABCD";
+
+void tm_viz_drop(TmVizRung rung, const char *reason) {
+  g_return_if_fail(rung < TM_VIZ_MEMORY); /* plain memory has nothing below it */
+  rungs[rung].probed = TRUE;
+  if (!rungs[rung].dropped) {
+    rungs[rung].dropped = g_strdup(reason);
+    g_debug("picture path %c is left: %s", letters[rung], reason);
+  }
+}
+
+void tm_viz_register(TmVizRung rung, const TmVizOps *ops) {
+  rungs[rung].ops = ops;
+  rungs[rung].probed = FALSE;
+  g_clear_pointer(&rungs[rung].dropped, g_free);
+}
+
+static void forced_from_environment(void) {
+  const char *force = g_getenv("TARMAC_VIZ");
+  const char *at = force && *force ? strchr(letters, g_ascii_toupper(*force)) : NULL;
+  for (int i = 0; at && at > letters + i; i++) {
+    if (rungs[i].dropped) continue;
+    rungs[i].probed = TRUE;
+    rungs[i].dropped = g_strdup_printf(_("left out by TARMAC_VIZ=%s"), force);
+  }
+}
+
+void tm_viz_reset(void) {
+  for (int i = 0; i < TM_N_VIZ; i++) {
+    rungs[i].probed = FALSE;
+    g_clear_pointer(&rungs[i].dropped, g_free);
+  }
+}
+
+static gboolean usable(int i) {
+  Rung *r = &rungs[i];
+  if (!r->probed) {
+    r->probed = TRUE;
+    g_autoptr(GError) error = NULL;
+    if (!r->ops) r->dropped = g_strdup(_("no CUDA engine is in use"));
+    else if (r->ops->probe && !r->ops->probe(gdk_display_get_default(), &error)) r->dropped = g_strdup(error->message);
+  }
+  return !r->dropped;
+}
+
+TmVizRung tm_viz_rung(void) {
+  forced_from_environment();
+  for (int i = 0; i < TM_VIZ_MEMORY; i++)
+    if (usable(i)) return i;
+  return TM_VIZ_MEMORY;
+}
+
+char *tm_viz_describe(void) {
+  static const char *const names[TM_N_VIZ] = {N_("CUDA–OpenGL interop"), N_("pinned copy"), N_("OpenGL pixel buffer"),
+                                              N_("memory texture, no OpenGL")};
+  TmVizRung at = tm_viz_rung();
+  GString *s = g_string_new(NULL);
+  g_string_append_printf(s, "%c, %s", letters[at], _(names[at]));
+  g_autofree char *about = rungs[at].ops->about ? rungs[at].ops->about() : NULL;
+  if (about) g_string_append_printf(s, " (%s)", about);
+  g_string_append_c(s, '.');
+  for (int i = 0; i < (int)at; i++) g_string_append_printf(s, " %c: %s.", letters[i], rungs[i].dropped);
+  return g_string_free(s, FALSE);
+}
+
+TmVizSink *tm_viz_sink_new(int w, int h) {
+  TmVizSink *s = g_new0(TmVizSink, 1);
+  s->w = w;
+  s->h = h;
+  s->frame = tm_frame_new(w, h);
+  return s;
+}
+
+static void close_state(TmVizSink *s) {
+  if (s->state) rungs[s->rung].ops->close(s->state);
+  s->state = NULL;
+}
+
+void tm_viz_sink_free(TmVizSink *s) {
+  if (!s) return;
+  tm_frame_set_texture(s->frame, NULL);
+  close_state(s);
+  g_object_unref(s->frame);
+  g_free(s);
+}
+
+int tm_viz_sink_width(const TmVizSink *s) { return s->w; }
+int tm_viz_sink_height(const TmVizSink *s) { return s->h; }
+GdkPaintable *tm_viz_sink_paintable(TmVizSink *s) { return GDK_PAINTABLE(s->frame); }
+
+/* Opens the sink on the rung in use; steps down while opening fails. */
+static gboolean open_state(TmVizSink *s, GError **error) {
+  TmVizRung want = tm_viz_rung();
+  if (s->state && s->rung == want) return TRUE;
+  close_state(s);
+  for (;;) {
+    g_autoptr(GError) local = NULL;
+    s->rung = want;
+    s->state = rungs[want].ops->open(s->w, s->h, &local);
+    if (s->state) return TRUE;
+    if (want == TM_VIZ_MEMORY) {
+      g_propagate_error(error, g_steal_pointer(&local));
+      return FALSE;
+    }
+    tm_viz_drop(want, local->message);
+    want = tm_viz_rung();
+  }
+}
+
+gboolean tm_viz_sink_map(TmVizSink *s, TmVizMap *out, GError **error) {
+  return open_state(s, error) && rungs[s->rung].ops->map(s->state, out, error);
+}
+
+gboolean tm_viz_sink_unmap(TmVizSink *s, GError **error) {
+  g_autoptr(GdkTexture) texture = rungs[s->rung].ops->unmap(s->state, error);
+  if (!texture) return FALSE;
+  tm_frame_set_texture(s->frame, texture);
+  return TRUE;
+}
+
+gboolean tm_viz_sink_draw(TmVizSink *s, TmVizDraw draw, gpointer user) {
+  for (int tries = 0; tries < TM_N_VIZ; tries++) {
+    g_autoptr(GError) error = NULL;
+    TmVizMap map = {0};
+    if (tm_viz_sink_map(s, &map, &error)) {
+      if (map.kind == TM_VIZ_HOST) draw(&map, s->w, s->h, user);
+      if (tm_viz_sink_unmap(s, &error)) return TRUE;
+    }
+    if (!error || !s->state || s->rung == TM_VIZ_MEMORY) return FALSE; /* left out; nothing below plain memory */
+    tm_viz_drop(s->rung, error->message);
+  }
+  return FALSE;
+}

@@ -1,0 +1,70 @@
+/* viz.h: from pixels to the screen by the highest rung of a ladder that works here:
+ *
+ *   A  a CUDA buffer that OpenGL reads (needs the CUDA engine and a display that offers it)
+ *   B  a pinned copy from the GPU into an OpenGL buffer
+ *   C  an OpenGL pixel buffer filled by the processor, a ring of three textures
+ *   D  a texture in plain memory: always works
+ *
+ * A sink is one picture on the screen. tm_viz_sink_map() lends memory for a frame, tm_viz_sink_unmap() shows it, and the paintable keeps its
+ * identity from frame to frame. A rung that fails is left for the rest of the session, the reason is kept, and the same frame goes out by the
+ * next one. TARMAC_VIZ=A|B|C|D begins at that rung. Main thread only.
+ *
+ * Rungs A and B are added by the part that knows CUDA through tm_viz_register(); everything below works without them. */
+#pragma once
+
+#include <gtk/gtk.h>
+
+typedef enum { TM_VIZ_INTEROP, TM_VIZ_PINNED, TM_VIZ_GL, TM_VIZ_MEMORY, TM_N_VIZ } TmVizRung;
+typedef enum { TM_VIZ_HOST, TM_VIZ_DEVICE } TmVizMemoryKind;
+
+/* Memory for one frame: h rows of w RGBA8 pixels, row 0 on top, opaque or premultiplied. */
+typedef struct {
+  void *pixels;
+  gsize stride; /* bytes a row */
+  TmVizMemoryKind kind;
+} TmVizMap;
+
+/* One rung. State is the rung's own, per sink. */
+typedef struct {
+  /* Can it work here? Asked once, before the first sink. FALSE with the reason in @error. */
+  gboolean (*probe)(GdkDisplay *display, GError **error);
+  /* A sink's state for w x h pixels; NULL with @error. */
+  gpointer (*open)(int w, int h, GError **error);
+  /* Lends memory for a frame. FALSE without an error: all textures are still on the screen, leave this frame out. */
+  gboolean (*map)(gpointer state, TmVizMap *out, GError **error);
+  /* Takes it back and gives the texture to show; NULL with @error. */
+  GdkTexture *(*unmap)(gpointer state, GError **error);
+  /* Textures given out may outlive it. */
+  void (*close)(gpointer state);
+  /* (optional) "OpenGL 4.5, llvmpipe" for tm_viz_describe(); NULL says nothing. */
+  char *(*about)(void);
+} TmVizOps;
+
+/** Adds or replaces a rung (static @ops). Takes effect for sinks made later. NULL takes it away. */
+void tm_viz_register(TmVizRung rung, const TmVizOps *ops);
+/** Forgets every failure and probe and reads TARMAC_VIZ again. For tests, and "Look Again" on the Devices page. */
+void tm_viz_reset(void);
+/** The rung in use. */
+TmVizRung tm_viz_rung(void);
+/** A rung that failed is not tried again; @reason is a sentence. */
+void tm_viz_drop(TmVizRung rung, const char *reason);
+/** "C, OpenGL pixel buffer (OpenGL 4.5, llvmpipe). A: no CUDA engine is loaded. B: …": the rung and why none above is used. Free it. */
+char *tm_viz_describe(void);
+
+typedef struct _TmVizSink TmVizSink;
+typedef void (*TmVizDraw)(const TmVizMap *map, int w, int h, gpointer user);
+
+TmVizSink *tm_viz_sink_new(int w, int h);
+void tm_viz_sink_free(TmVizSink *s);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmVizSink, tm_viz_sink_free)
+int tm_viz_sink_width(const TmVizSink *s);
+int tm_viz_sink_height(const TmVizSink *s);
+/** FALSE: this frame is left out (every texture is in use), or @error. */
+gboolean tm_viz_sink_map(TmVizSink *s, TmVizMap *out, GError **error);
+gboolean tm_viz_sink_unmap(TmVizSink *s, GError **error);
+/** Maps, calls @draw (host memory only), unmaps; on failure steps down a rung and does it again. FALSE: left out. */
+gboolean tm_viz_sink_draw(TmVizSink *s, TmVizDraw draw, gpointer user);
+/** Shows the latest frame; the same object for the sink's life. Owned by the sink. */
+GdkPaintable *tm_viz_sink_paintable(TmVizSink *s);
+
+extern const TmVizOps tm_viz_gl_ops, tm_viz_memory_ops;
