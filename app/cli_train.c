@@ -114,7 +114,10 @@ static JsonObject *summary(const Job *j, const TmSnapshot *s) {
   json_object_set_string_member(o, "run", j->run);
   json_object_set_string_member(o, "state", tm_trainer_state_name(s->state));
   json_object_set_int_member(o, "epochs", s->state == TM_STATE_FINISHED ? MIN(s->epoch + 1, s->epochs) : s->epoch);
-  tm_cli_json_number(o, "best_epoch", isnan(s->best_miou) ? (double)NAN : s->best_epoch + 1);
+  if (isnan(s->best_miou))
+    json_object_set_null_member(o, "best_epoch");
+  else
+    json_object_set_int_member(o, "best_epoch", s->best_epoch + 1);
   json_object_set_int_member(o, "steps", (gint64)s->total_step);
   json_object_set_int_member(o, "skipped", s->skipped);
   tm_cli_json_number(o, "loss", s->smooth_loss);

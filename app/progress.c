@@ -25,6 +25,7 @@ TmProgress *tm_progress_new(const char *what, const char *unit) {
   const char *term = g_getenv("TERM");
   p->tty = isatty(STDERR_FILENO) && g_strcmp0(term, "dumb") != 0;
   p->started = g_get_monotonic_time();
+  if (!p->tty) p->last = p->started; /* quick work is told once, when it is done */
   return p;
 }
 

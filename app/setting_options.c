@@ -32,7 +32,7 @@ static char *describe(const TmOption *option) {
   const char *label = _(option->label);
   switch (option->type) {
   case TM_OPTION_INT:
-  case TM_OPTION_FLOAT: return g_strdup_printf(_("%s: %g (%g to %g)"), label, option->def, option->lo, option->hi);
+  case TM_OPTION_FLOAT: return g_strdup_printf(_("%s: %.10g (%.10g to %.10g)"), label, option->def, option->lo, option->hi);
   case TM_OPTION_BOOL: return g_strdup_printf(_("%s: %s (true, false)"), label, option->def != 0 ? "true" : "false");
   case TM_OPTION_CHOICE: {
     g_autofree char *choices = g_strjoinv(", ", (char **)option->choices);

@@ -9,7 +9,7 @@ import json
 import re
 import sys
 
-LINE = re.compile(r'\s*(not )?ok\b\s*\d*\s*-?\s*(.*?)\s*(?:#\s*(SKIP|TODO)\S*\s*(.*))?$', re.I)
+LINE = re.compile(r'\s*(not )?ok\b\s*\d*\s*-?\s*(.*?)\s*(?:#\s*(SKIP)\S*\s*(.*))?$', re.I)
 PLAN = re.compile(r'1\.\.(\d+)\s*(?:#\s*(.*))?$')
 
 
@@ -24,17 +24,15 @@ def count(test):
             if planned == 0:
                 skips.append(f'{name}: {plan[2] or "no reason given"}')
             continue
-        if line.startswith('Bail out!'):
-            failures.append(f'{name}: {line}')
         # Subtests are indented; only the outermost lines are in the plan.
         found = LINE.match(line) if re.match(r'(not )?ok\b', line) else None
         if not found:
             continue
         seen += 1
         what = f'{name}: {found[2]}'
-        if found[3] and found[3].upper() == 'SKIP':
+        if found[3]:
             skips.append(what + (f': {found[4]}' if found[4] else ': no reason given'))
-        elif found[1] and not found[3]:
+        elif found[1]:
             failures.append(what)
         else:
             passed += 1
@@ -46,7 +44,7 @@ def count(test):
     elif planned is None:
         failures.append(f'{name}: printed no plan (result {result}, exit code {test.get("returncode")})')
     elif planned != seen:
-        failures.append(f'{name}: planned {planned} tests, ran {seen}')
+        failures.append(f'{name}: planned {planned} tests, ran {seen}: it ended early (exit code {test.get("returncode")})')
     elif not failures and result not in ('OK', 'SKIP', 'EXPECTEDFAIL'):
         failures.append(f'{name}: {result}, exit code {test.get("returncode")}')
     return passed, failures, skips
