@@ -76,6 +76,7 @@ static void close_cpu(TmBackend *b) {
 
 TmBackend *tm_cpu_open_with(const TmBackendOptions *options, const TmKernels *table, GError **error) {
   CpuBackend *c = g_new0(CpuBackend, 1);
+  c->base = (TmBackend){.api = &tm_backend_cpu, .owner = g_thread_self()};
   c->kernels = table;
   c->threads = CLAMP(options->threads > 0 ? options->threads : omp_get_num_procs(), 1, MAX_THREADS);
   omp_set_num_threads(c->threads);
