@@ -43,7 +43,10 @@ static gboolean is_judged(const TmDataset *d, guint i, TmSplit split) {
 gboolean tm_predictor_evaluate(TmPredictor *p, const TmDataset *d, TmSplit split, TmConfusion *out,
                                gboolean (*progress)(guint done, guint total, gpointer user), gpointer user, GError **error) {
   if (!tm_predictor_same_classes(p->meta.classes, tm_dataset_classes(d), error)) return FALSE;
-  g_return_val_if_fail(out->n == p->meta.classes->n, FALSE);
+  if (out->n != p->meta.classes->n) {
+    g_set_error(error, TM_ERROR, TM_ERROR_SHAPE, _("Scores of %u classes cannot be kept in a table of %u."), p->meta.classes->n, out->n);
+    return FALSE;
+  }
   guint total = 0, done = 0;
   for (guint i = 0; i < tm_dataset_n(d); i++) total += is_judged(d, i, split) ? 1 : 0;
   if (total == 0) {
