@@ -169,6 +169,7 @@ static void test_tensorboard_cut(void) {
   write_steps(folder, 8, 12, 100);
   g_autofree char *unchanged = rt_read(old, &later);
   g_assert_cmpuint(later, ==, size - 7); /* nothing was appended to the cut file */
+  g_assert_cmpint(memcmp(bytes, unchanged, later), ==, 0);
   g_autofree char *out = tensorboard(python, folder);
   g_assert_cmpuint(count_points(out), ==, 12);
   g_assert_nonnull(strstr(out, "loss/train 7 7.0\n"));

@@ -44,6 +44,9 @@ typedef struct {
   GArray *steps, *epochs;
 } History;
 
+/* Opens and closes: what a resume does to the files. */
+static void reopen_run(const char *path, guint64 step) { tm_run_close(open_run(path, step)); }
+
 static History read_history(const char *path) {
   g_autoptr(GError) error = NULL;
   History h = {g_array_new(FALSE, FALSE, sizeof(TmStepRow)), g_array_new(FALSE, FALSE, sizeof(TmEpochRow))};
@@ -174,7 +177,6 @@ static void test_locale(void) {
 /* The rows before the step stay byte for byte, those from it on go, and the next run's follow. */
 static void test_resume_cuts(void) {
   g_autofree char *folder = rt_folder(), *path = new_run(folder), *steps_path = g_build_filename(path, "steps.csv", NULL);
-  g_autoptr(GError) error = NULL;
   {
     g_autoptr(TmRunDir) r = open_run(path, 0);
     add_steps(r, 0, 151, 0);
@@ -200,13 +202,11 @@ static void test_resume_cuts(void) {
   g_assert_cmpfloat(STEP(h, 100)->loss, ==, 50 + 0.1f * 100.0f);
   g_assert_cmpuint(h.epochs->len, ==, 11);
   free_history(&h);
-  {
-    g_autoptr(TmRunDir) r = open_run(path, 0);
-    History none = read_history(path);
-    g_assert_cmpuint(none.steps->len, ==, 0);
-    g_assert_cmpuint(none.epochs->len, ==, 0);
-    free_history(&none);
-  }
+  reopen_run(path, 0);
+  History none = read_history(path);
+  g_assert_cmpuint(none.steps->len, ==, 0);
+  g_assert_cmpuint(none.epochs->len, ==, 0);
+  free_history(&none);
   rt_remove(folder);
 }
 
@@ -247,8 +247,7 @@ static void test_damaged_line(void) {
   g_assert_cmpuint(h.steps->len, ==, 2);
   g_assert_cmpuint(STEP(h, 1)->step, ==, 2);
   free_history(&h);
-  g_autoptr(TmRunDir) r = open_run(path, 3);
-  g_clear_pointer(&r, tm_run_close);
+  reopen_run(path, 3);
   g_autofree char *kept = rt_read(steps_path, NULL);
   g_assert_cmpstr(kept, ==, "step,epoch,seconds,loss,lr,grad_norm\n0,0,0,1,0.1,1\n2,0,0,3,0.1,1\n");
   rt_remove(folder);
@@ -287,6 +286,7 @@ static void test_history_on_full_disk(void) {
   g_assert_nonnull(strstr(error->message, path));
   g_autofree char *during = rt_read(steps_path, &now);
   g_assert_cmpuint(now, ==, size); /* no half record is left */
+  g_assert_cmpstr(during, ==, before);
   tm_file_ops.write = write;
   g_clear_error(&error);
   add_steps(r, 20, 30, 0);
@@ -308,7 +308,6 @@ static void test_info(void) {
   json_object_set_double_member(json_node_get_object(info), "best", -(double)INFINITY);
   json_object_set_double_member(json_node_get_object(info), "loss", (double)NAN);
   g_assert_true(tm_run_write_info(r, info, &error));
-  g_autoptr(JsonNode) strict = NULL;
   g_autofree char *text = rt_read(file, NULL);
   g_assert_null(strstr(text, "nan"));
   g_assert_null(strstr(text, "inf"));
@@ -359,9 +358,7 @@ static void test_steering(void) {
     g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(json_object_get_string_member(json_node_get_object(n), "time"), NULL);
     g_assert_nonnull(time);
   }
-  {
-    g_autoptr(TmRunDir) r = open_run(path, 10);
-  }
+  reopen_run(path, 10);
   g_autofree char *kept = rt_read(file, NULL);
   g_assert_nonnull(strstr(kept, "\"step\":10,"));
   g_assert_null(strstr(kept, "\"step\":15,"));
@@ -454,14 +451,14 @@ static void test_lock(void) {
   g_assert_null(tm_run_open(path, 0, &error));
   g_assert_error(error, TM_ERROR, TM_ERROR_FILE);
   g_clear_pointer(&r, tm_run_close);
-  g_autoptr(TmRunDir) again = open_run(path, 0);
+  reopen_run(path, 0);
   rt_remove(folder);
 }
 
 static void test_sweeps(void) {
   g_autofree char *folder = rt_folder(), *path = new_run(folder), *left = checkpoint_path(path, ".tarmac-0123456789abcdef");
   rt_write(left, "half", 4);
-  g_autoptr(TmRunDir) r = open_run(path, 0);
+  reopen_run(path, 0);
   g_assert_false(g_file_test(left, G_FILE_TEST_EXISTS));
   rt_remove(folder);
 }
