@@ -10,14 +10,17 @@
 
 enum { MAX_SIDE = 1 << 15 };
 
-/* What was drawn for one sample. Always the same number of draws, so that changing one setting leaves the others' luck alone. */
+/* What was drawn for one sample. Always the same number of draws, so that changing one setting leaves the
+ * others' luck alone. */
 typedef struct {
   float scale, angle, brightness, offset, contrast, saturation, hue;
   float x, y; /* position of the crop, 0..1 */
   gboolean flip;
 } Luck;
 
-void tm_augment_none(TmAugment *a) { *a = (TmAugment){.scale_min = 1, .scale_max = 1}; }
+void tm_augment_none(TmAugment *a) {
+  *a = (TmAugment){.scale_min = 1, .scale_max = 1};
+}
 
 static Luck draw(const TmAugment *a, TmRandom *r) {
   Luck l;
@@ -34,7 +37,8 @@ static Luck draw(const TmAugment *a, TmRandom *r) {
   return l;
 }
 
-/* Zooming out stops at the crop's size, on each side by itself, so that no picture is padded that need not be. */
+/* Zooming out stops at the crop's size, on each side by itself, so that no picture is padded that need not
+ * be. */
 static int scaled_side(int side, int crop, float scale) {
   const double s = MAX(floor((double)side * scale + 1e-4), 1.0);
   return (int)MIN(MAX(s, (double)MIN(side, crop)), (double)(1 << 24));
@@ -55,7 +59,8 @@ static void mean_colour(const TmSample *in, guint8 mean[3]) {
   for (int c = 0; c < 3; c++) mean[c] = (guint8)((sum[c] + n / 2) / n);
 }
 
-/* A turn about the crop's centre: output pixel to source, in 16.16 of the window that was cut large enough to hold it. */
+/* A turn about the crop's centre: output pixel to source, in 16.16 of the window that was cut large enough to
+ * hold it. */
 typedef struct {
   double cos, sin;
   TmWindow box;
@@ -75,7 +80,8 @@ static Turn turn_make(const TmWindow *win, float degrees) {
 /* Position in the box of output pixel (0, y), pixel centres at whole numbers. */
 static void turn_start(const Turn *t, const TmWindow *win, int y, double *u, double *v) {
   const double cx = (win->w - 1) * 0.5, cy = (win->h - 1) * 0.5;
-  /* The box's left top corner is a whole number of pixels away; mirrored, it is counted from the other side. */
+  /* The box's left top corner is a whole number of pixels away; mirrored, it is counted from the other side.
+   */
   const int dx = win->x - t->box.x;
   const int left = win->flip ? t->box.w - win->w - dx : dx;
   *u = left + cx + t->cos * -cx - t->sin * (y - cy);
@@ -122,8 +128,10 @@ typedef struct {
 } Colour;
 
 static Colour colour_make(const Luck *l) {
-  /* A turn about the grey axis (Rodrigues), then saturation about the luma; both leave grey as it is, so gain, offset and contrast may be folded in. */
-  const float rad = l->hue * (float)(G_PI / 180.0), c = cosf(rad), k = (1 - c) / 3, s = sinf(rad) * 0.57735027f;
+  /* A turn about the grey axis (Rodrigues), then saturation about the luma; both leave grey as it is, so
+   * gain, offset and contrast may be folded in. */
+  const float rad = l->hue * (float)(G_PI / 180.0), c = cosf(rad), k = (1 - c) / 3,
+              s = sinf(rad) * 0.57735027f;
   const float hue[9] = {c + k, k - s, k + s, k + s, c + k, k - s, k - s, k + s, c + k};
   const float luma[3] = {0.299f, 0.587f, 0.114f};
   Colour out = {.add = l->contrast * (l->offset - 128) + 128};
@@ -131,12 +139,15 @@ static Colour colour_make(const Luck *l) {
     float grey = 0;
     for (int i = 0; i < 3; i++) grey += luma[i] * hue[i * 3 + j];
     for (int i = 0; i < 3; i++)
-      out.m[i * 3 + j] = l->contrast * l->brightness * (l->saturation * hue[i * 3 + j] + (1 - l->saturation) * grey);
+      out.m[i * 3 + j] =
+          l->contrast * l->brightness * (l->saturation * hue[i * 3 + j] + (1 - l->saturation) * grey);
   }
   return out;
 }
 
-static inline guint8 to_u8(float x) { return (guint8)(CLAMP(x, 0.0f, 255.0f) + 0.5f); }
+static inline guint8 to_u8(float x) {
+  return (guint8)(CLAMP(x, 0.0f, 255.0f) + 0.5f);
+}
 
 static void recolour(const Luck *l, guint8 *rgb, gsize n) {
   const Colour c = colour_make(l);
@@ -156,7 +167,8 @@ static void recolour(const Luck *l, guint8 *rgb, gsize n) {
 }
 
 static gboolean no_memory(int w, int h, GError **error) {
-  g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a crop of %d×%d pixels. Choose a smaller crop."), w, h);
+  g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY,
+              _("There is no memory for a crop of %d×%d pixels. Choose a smaller crop."), w, h);
   return FALSE;
 }
 
@@ -167,12 +179,13 @@ static gboolean check(const TmAugment *a, const TmSample *in, GError **error) {
   for (gsize i = 0; i < G_N_ELEMENTS(all); i++) fine = fine && isfinite(all[i]) && all[i] >= 0;
   if (!fine) {
     g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
-                _("The augmentation has a value out of range: zoom must lie between 0 and 64, everything else at 0 or above."));
+                _("The augmentation has a value out of range: zoom must lie between 0 and 64, everything "
+                  "else at 0 or above."));
     return FALSE;
   }
   if (a->crop_w < 0 || a->crop_h < 0 || a->crop_w > MAX_SIDE || a->crop_h > MAX_SIDE) {
-    g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("A crop of %d×%d pixels is not possible. Choose 1 to %d."), a->crop_w, a->crop_h,
-                MAX_SIDE);
+    g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+                _("A crop of %d×%d pixels is not possible. Choose 1 to %d."), a->crop_w, a->crop_h, MAX_SIDE);
     return FALSE;
   }
   if (in->w < 1 || in->h < 1 || !in->rgb) {
@@ -187,7 +200,8 @@ static gboolean looks_outside(const TmWindow *win) {
   return win->x < 0 || win->y < 0 || win->x + win->w > win->sw || win->y + win->h > win->sh;
 }
 
-static gboolean apply_turned(const TmWindow *win, float angle, const TmSample *in, guint8 *rgb, guint8 *labels) {
+static gboolean apply_turned(const TmWindow *win, float angle, const TmSample *in, guint8 *rgb,
+                             guint8 *labels) {
   const Turn t = turn_make(win, angle);
   guint8 mean[3] = {0};
   if (looks_outside(&t.box)) mean_colour(in, mean);
@@ -204,7 +218,8 @@ static gboolean apply_straight(const TmWindow *win, const TmSample *in, guint8 *
   return tm_resample_rgb(in, win, mean, rgb) && tm_resample_labels(in, win, labels);
 }
 
-gboolean tm_augment_into(const TmAugment *a, TmRandom *r, const TmSample *in, guint8 *rgb, guint8 *labels, GError **error) {
+gboolean tm_augment_into(const TmAugment *a, TmRandom *r, const TmSample *in, guint8 *rgb, guint8 *labels,
+                         GError **error) {
   if (!check(a, in, error)) return FALSE;
   const Luck l = draw(a, r);
   TmWindow win = {.w = a->crop_w ? a->crop_w : in->w, .h = a->crop_h ? a->crop_h : in->h, .flip = l.flip};
@@ -212,18 +227,22 @@ gboolean tm_augment_into(const TmAugment *a, TmRandom *r, const TmSample *in, gu
   win.sh = scaled_side(in->h, win.h, l.scale);
   win.x = place(win.sw, win.w, l.x);
   win.y = place(win.sh, win.h, l.y);
-  const gboolean done = l.angle != 0 ? apply_turned(&win, l.angle, in, rgb, labels) : apply_straight(&win, in, rgb, labels);
+  const gboolean done =
+      l.angle != 0 ? apply_turned(&win, l.angle, in, rgb, labels) : apply_straight(&win, in, rgb, labels);
   if (!done) return no_memory(win.w, win.h, error);
   recolour(&l, rgb, (gsize)win.w * (gsize)win.h);
   return TRUE;
 }
 
-gboolean tm_augment_apply(const TmAugment *a, TmRandom *r, const TmSample *in, TmSample *out, GError **error) {
+gboolean tm_augment_apply(const TmAugment *a, TmRandom *r, const TmSample *in, TmSample *out,
+                          GError **error) {
   if (!check(a, in, error)) return FALSE;
   const int w = a->crop_w ? a->crop_w : in->w, h = a->crop_h ? a->crop_h : in->h;
-  g_autofree guint8 *rgb = g_try_malloc_n((gsize)w, (gsize)h * 3), *labels = g_try_malloc_n((gsize)w, (gsize)h);
+  g_autofree guint8 *rgb = g_try_malloc_n((gsize)w, (gsize)h * 3),
+                    *labels = g_try_malloc_n((gsize)w, (gsize)h);
   if (!rgb || !labels) return no_memory(w, h, error);
   if (!tm_augment_into(a, r, in, rgb, labels, error)) return FALSE;
-  *out = (TmSample){.w = w, .h = h, .rgb = g_steal_pointer(&rgb), .labels = in->labels ? g_steal_pointer(&labels) : NULL};
+  *out = (TmSample){
+      .w = w, .h = h, .rgb = g_steal_pointer(&rgb), .labels = in->labels ? g_steal_pointer(&labels) : NULL};
   return TRUE;
 }

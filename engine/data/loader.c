@@ -14,16 +14,18 @@
  *
  *   first <= next < first + n_slots
  *
- * first: the oldest batch whose slot is in use (borrowed by the trainer, ready, or being made); next: the batch whose samples are handed out.
- * A worker takes one sample at a time, so that several make one batch together and the first batch is there soon. */
+ * first: the oldest batch whose slot is in use (borrowed by the trainer, ready, or being made); next: the
+ * batch whose samples are handed out. A worker takes one sample at a time, so that several make one batch
+ * together and the first batch is there soon. */
 
-/* Workers step back behind the trainer's threads: a batch made too late costs the trainer nothing that a core taken from it would not cost as well. */
+/* Workers step back behind the trainer's threads: a batch made too late costs the trainer nothing that a core
+ * taken from it would not cost as well. */
 enum { WORKER_NICE = 10, AHEAD = 4, MAX_SIDE = 1 << 15 };
 
 typedef struct {
   TmBatch batch;
-  guint left;     /* samples not finished yet */
-  GError *error;  /* of the first sample, in order, that failed */
+  guint left;    /* samples not finished yet */
+  GError *error; /* of the first sample, in order, that failed */
   guint error_at;
 } Slot;
 
@@ -37,15 +39,15 @@ struct _TmLoader {
   guint64 begin; /* epoch * steps + step of batch 0 */
 
   GMutex lock;
-  GCond work;    /* a slot is free, or it is time to end */
-  GCond ready;   /* a batch is finished */
+  GCond work;  /* a slot is free, or it is time to end */
+  GCond ready; /* a batch is finished */
   Slot *slots;
   guint n_slots;
   guint64 first, next;
   guint next_sample; /* of batch next */
   gboolean borrowed; /* batch first is the trainer's */
   gboolean ending;
-  guint *order;      /* permutation of epoch order_epoch */
+  guint *order; /* permutation of epoch order_epoch */
   guint64 order_epoch;
   double decode, augment;
 
@@ -76,7 +78,7 @@ static guint member_locked(TmLoader *l, guint64 epoch, guint k) {
 
 typedef struct {
   Slot *slot;
-  guint at;     /* in the batch */
+  guint at; /* in the batch */
   guint entry;
   guint64 seed;
   TmAugment augment;
@@ -174,7 +176,8 @@ static void slot_clear(Slot *s, const TmLoaderOptions *o) {
   g_clear_error(&s->error);
 }
 
-/* Decoding is a small part of a training step; more than half of the cores would only get in the trainer's way. */
+/* Decoding is a small part of a training step; more than half of the cores would only get in the trainer's
+ * way. */
 static guint choose_threads(const TmLoaderOptions *o) {
   if (o->threads > 0) return (guint)MIN(o->threads, 256);
   return CLAMP(g_get_num_processors() / 2, 1, 8);
@@ -182,10 +185,12 @@ static guint choose_threads(const TmLoaderOptions *o) {
 
 static gboolean check_options(const TmLoaderOptions *o, GError **error) {
   const TmAugment *a = &o->augment;
-  if (o->batch >= 1 && o->batch <= 65536 && o->ahead >= 0 && o->ahead <= 1024 && a->crop_w >= 1 && a->crop_h >= 1 && a->crop_w <= MAX_SIDE &&
-      a->crop_h <= MAX_SIDE)
+  if (o->batch >= 1 && o->batch <= 65536 && o->ahead >= 0 && o->ahead <= 1024 && a->crop_w >= 1 &&
+      a->crop_h >= 1 && a->crop_w <= MAX_SIDE && a->crop_h <= MAX_SIDE)
     return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("Batches of %d samples of %d×%d pixels cannot be made. The batch must be 1 to 65536, the crop 1 to %d."),
+  g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+              _("Batches of %d samples of %d×%d pixels cannot be made. The batch must be 1 to 65536, the "
+                "crop 1 to %d."),
               o->batch, a->crop_w, a->crop_h, MAX_SIDE);
   return FALSE;
 }
@@ -201,7 +206,8 @@ static gboolean find_members(TmLoader *l, GError **error) {
   l->order = g_new(guint, MAX(l->n_members, 1u));
   l->order_epoch = G_MAXUINT64;
   if (l->n_members > 0) return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” has no pictures with masks in its %s split. Add masks, or choose another split."),
+  g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+              _("“%s” has no pictures with masks in its %s split. Add masks, or choose another split."),
               tm_dataset_path(l->dataset), tm_split_name(l->options.split));
   return FALSE;
 }
@@ -216,7 +222,8 @@ static gboolean start(TmLoader *l, GError **error) {
     l->threads[l->n_threads++] = t;
   }
   if (l->n_threads > 0) return TRUE; /* fewer than asked for is slower, not wrong */
-  g_set_error(error, TM_ERROR, TM_ERROR_FAILED, _("The loader's threads could not be started: %s"), failure ? failure->message : "");
+  g_set_error(error, TM_ERROR, TM_ERROR_FAILED, _("The loader's threads could not be started: %s"),
+              failure ? failure->message : "");
   return FALSE;
 }
 
@@ -230,9 +237,10 @@ static gboolean prepare(TmLoader *l, guint epoch, guint step, GError **error) {
   l->slots = g_new0(Slot, l->n_slots);
   for (guint i = 0; i < l->n_slots; i++) {
     if (slot_init(l->slots + i, o)) continue;
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY,
-                _("There is no memory for %u batches of %d samples of %d×%d pixels. Choose a smaller batch or crop."), l->n_slots, o->batch,
-                o->augment.crop_w, o->augment.crop_h);
+    g_set_error(
+        error, TM_ERROR, TM_ERROR_NO_MEMORY,
+        _("There is no memory for %u batches of %d samples of %d×%d pixels. Choose a smaller batch or crop."),
+        l->n_slots, o->batch, o->augment.crop_w, o->augment.crop_h);
     return FALSE;
   }
   l->cache = tm_sample_cache_new(l->dataset, 0);
@@ -270,7 +278,9 @@ void tm_loader_free(TmLoader *l) {
   g_free(l);
 }
 
-guint tm_loader_steps(const TmLoader *l) { return l->steps; }
+guint tm_loader_steps(const TmLoader *l) {
+  return l->steps;
+}
 
 static void release_locked(TmLoader *l) {
   if (!l->borrowed) return;
@@ -305,7 +315,8 @@ const TmBatch *tm_loader_next(TmLoader *l, GError **error) {
 
 void tm_loader_set_augment(TmLoader *l, const TmAugment *a) {
   g_mutex_lock(&l->lock);
-  const int w = l->options.augment.crop_w, h = l->options.augment.crop_h; /* the ring's buffers have this size */
+  const int w = l->options.augment.crop_w,
+            h = l->options.augment.crop_h; /* the ring's buffers have this size */
   l->options.augment = *a;
   l->options.augment.crop_w = w;
   l->options.augment.crop_h = h;

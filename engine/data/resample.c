@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Weights are 14-bit fixed point and each pixel's sum to exactly ONE, so a flat colour stays exactly what it is. */
+/* Weights are 14-bit fixed point and each pixel's sum to exactly ONE, so a flat colour stays exactly what it
+ * is. */
 enum { WEIGHT_BITS = 14, ONE = 1 << WEIGHT_BITS, ROW_BITS = 6 };
 
 /* Which source pixels make one output pixel along an axis. */
@@ -26,7 +27,8 @@ static void axis_clear(Axis *a) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Axis, axis_clear)
 
-/* Rounds @w (which sum to 1) to fixed point. The running sum is rounded, so that the whole is exact and nothing negative. */
+/* Rounds @w (which sum to 1) to fixed point. The running sum is rounded, so that the whole is exact and
+ * nothing negative. */
 static void weights_to_fixed(const double *w, int n, guint16 *out) {
   double sum = 0;
   long before = 0;
@@ -104,7 +106,8 @@ static void row_across(const guint8 *src, const Axis *ax, int w, const guint8 fi
   }
 }
 
-static void rows_down(const guint16 *const *rows, const guint16 *wt, int n, guint32 *acc, int count, guint8 *out) {
+static void rows_down(const guint16 *const *rows, const guint16 *wt, int n, guint32 *acc, int count,
+                      guint8 *out) {
   enum { SHIFT = 2 * WEIGHT_BITS - ROW_BITS };
   if (n == 2) {
     const guint16 *a = rows[0], *b = rows[1];

@@ -54,7 +54,8 @@ static void fill_colour(RoadCanvas *c, const RoadPoint *p, int n, const RoadPain
     for (int m = 0; m + 1 < k; m += 2) {
       const int end = first_right(x[m + 1], 2, w);
       for (int i = first_right(x[m], 2, w); i < end; i++)
-        blend(c->rgbx + ((gsize)j * (gsize)w + (gsize)i) * 4, paint->shade(paint->ctx, ((float)i + 0.5f) * 0.5f, y));
+        blend(c->rgbx + ((gsize)j * (gsize)w + (gsize)i) * 4,
+              paint->shade(paint->ctx, ((float)i + 0.5f) * 0.5f, y));
     }
   }
 }
@@ -69,7 +70,8 @@ void tm_road_label(RoadCanvas *c, const RoadPoint *p, int n, const RoadPaint *pa
     for (int m = 0; m + 1 < k; m += 2) {
       const int end = first_right(x[m + 1], 1, c->w);
       for (int i = first_right(x[m], 1, c->w); i < end; i++)
-        if (!paint->holes || paint->shade(paint->ctx, (float)i + 0.5f, y).a > 0.5f) c->labels[j * c->w + i] = (guint8)paint->label;
+        if (!paint->holes || paint->shade(paint->ctx, (float)i + 0.5f, y).a > 0.5f)
+          c->labels[j * c->w + i] = (guint8)paint->label;
     }
   }
 }
@@ -90,7 +92,8 @@ static RoadInk shade_flat(const void *ctx, float x, float y) {
   return tm_road_ink(tm_road_mix(f->top, f->bottom, tm_road_clamp((y - f->y) * f->per_y, 0, 1)), f->alpha);
 }
 
-void tm_road_flat(RoadCanvas *c, const RoadPoint *p, int n, int label, RoadColour top, RoadColour bottom, float alpha) {
+void tm_road_flat(RoadCanvas *c, const RoadPoint *p, int n, int label, RoadColour top, RoadColour bottom,
+                  float alpha) {
   float lo = p[0].y, hi = p[0].y;
   for (int i = 1; i < n; i++) {
     lo = tm_road_min(lo, p[i].y);
@@ -101,12 +104,14 @@ void tm_road_flat(RoadCanvas *c, const RoadPoint *p, int n, int label, RoadColou
   tm_road_fill(c, p, n, &paint);
 }
 
-void tm_road_box(RoadCanvas *c, float x0, float y0, float x1, float y1, int label, RoadColour top, RoadColour bottom) {
+void tm_road_box(RoadCanvas *c, float x0, float y0, float x1, float y1, int label, RoadColour top,
+                 RoadColour bottom) {
   const RoadPoint p[4] = {{x0, y0}, {x1, y0}, {x1, y1}, {x0, y1}};
   tm_road_flat(c, p, 4, label, top, bottom, 1);
 }
 
-void tm_road_ellipse(RoadCanvas *c, float x, float y, float rx, float ry, int label, RoadColour top, RoadColour bottom, float alpha) {
+void tm_road_ellipse(RoadCanvas *c, float x, float y, float rx, float ry, int label, RoadColour top,
+                     RoadColour bottom, float alpha) {
   enum { N = 18 };
   RoadPoint p[N];
   for (int i = 0; i < N; i++) {
@@ -128,12 +133,15 @@ static RoadInk shade_limb(const void *ctx, float x, float y) {
   return tm_road_ink(tm_road_mix(l->left, l->right, tm_road_clamp(t * 0.5f + 0.5f, 0, 1)), 1);
 }
 
-void tm_road_limb(RoadCanvas *c, RoadPoint a, float ra, RoadPoint b, float rb, int label, RoadColour left, RoadColour right) {
+void tm_road_limb(RoadCanvas *c, RoadPoint a, float ra, RoadPoint b, float rb, int label, RoadColour left,
+                  RoadColour right) {
   enum { CAP = 6 };
   float dx = b.x - a.x, dy = b.y - a.y;
   const float len = __builtin_sqrtf(dx * dx + dy * dy);
-  if (len < 1e-3f) dx = 0, dy = 1;
-  else dx /= len, dy /= len;
+  if (len < 1e-3f)
+    dx = 0, dy = 1;
+  else
+    dx /= len, dy /= len;
   RoadPoint p[2 * CAP];
   for (int i = 0; i < CAP; i++) {
     /* Half circles: about b from one side to the other, about a back. */
@@ -161,6 +169,7 @@ void tm_road_glow(RoadCanvas *c, float x, float y, float radius, RoadColour ligh
       if (t <= 0) continue;
       guint8 *p = c->rgbx + ((gsize)j * (gsize)w + (gsize)i) * 4;
       const float k = t * t * t;
-      tm_road_put(p, (RoadColour){p[0] * (1.0f / 255) + light.r * k, p[1] * (1.0f / 255) + light.g * k, p[2] * (1.0f / 255) + light.b * k});
+      tm_road_put(p, (RoadColour){p[0] * (1.0f / 255) + light.r * k, p[1] * (1.0f / 255) + light.g * k,
+                                  p[2] * (1.0f / 255) + light.b * k});
     }
 }

@@ -10,20 +10,118 @@ typedef struct {
 } Weather;
 
 static const Weather weathers[] = {
-  /* clear */
-  {0.26f, 1.0f, 0.6f, 2.2f, 0.05f, 0.55f, 0.001f, 0.004f, 0, 0, {0.20f, 0.42f, 0.76f}, {0.70f, 0.82f, 0.93f}, {1.0f, 1.0f, 1.0f}, {0.72f, 0.66f, 0.55f}, {0.42f, 0.48f, 0.56f}},
-  /* low golden sun */
-  {0.15f, 1.0f, 2.2f, 4.5f, 0.1f, 0.6f, 0.002f, 0.006f, 0, 0, {0.29f, 0.46f, 0.72f}, {0.96f, 0.86f, 0.70f}, {1.0f, 0.93f, 0.84f}, {0.92f, 0.66f, 0.36f}, {0.36f, 0.41f, 0.50f}},
-  /* bright and white */
-  {0.19f, 0.2f, 1.0f, 2.5f, 0.75f, 1.0f, 0.002f, 0.007f, 0, 0.2f, {0.80f, 0.84f, 0.90f}, {0.95f, 0.96f, 0.97f}, {0.90f, 0.91f, 0.93f}, {0.40f, 0.39f, 0.36f}, {0.84f, 0.86f, 0.89f}},
-  /* dark and grey */
-  {0.13f, 0.0f, 1.0f, 2.0f, 0.7f, 1.0f, 0.003f, 0.008f, 0.25f, 0.3f, {0.38f, 0.43f, 0.51f}, {0.74f, 0.77f, 0.79f}, {0.30f, 0.33f, 0.38f}, {0.2f, 0.2f, 0.2f}, {0.50f, 0.53f, 0.58f}},
-  /* dusk */
-  {0.10f, 0.25f, 4.0f, 7.0f, 0.2f, 0.8f, 0.002f, 0.006f, 1, 0.2f, {0.13f, 0.19f, 0.38f}, {0.96f, 0.58f, 0.34f}, {0.50f, 0.32f, 0.38f}, {0.60f, 0.33f, 0.16f}, {0.29f, 0.30f, 0.39f}},
-  /* fog */
-  {0.06f, 0.0f, 1.0f, 2.0f, 0.9f, 1.0f, 0.016f, 0.034f, 0.3f, 0.3f, {0.74f, 0.76f, 0.78f}, {0.80f, 0.81f, 0.82f}, {0.77f, 0.78f, 0.80f}, {0.2f, 0.2f, 0.2f}, {0.68f, 0.70f, 0.72f}},
-  /* rain */
-  {0.11f, 0.0f, 1.0f, 2.0f, 0.8f, 1.0f, 0.005f, 0.013f, 0.45f, 1, {0.42f, 0.46f, 0.52f}, {0.68f, 0.71f, 0.74f}, {0.33f, 0.35f, 0.40f}, {0.2f, 0.2f, 0.2f}, {0.47f, 0.50f, 0.55f}},
+    /* clear */
+    {0.26f,
+     1.0f,
+     0.6f,
+     2.2f,
+     0.05f,
+     0.55f,
+     0.001f,
+     0.004f,
+     0,
+     0,
+     {0.20f, 0.42f, 0.76f},
+     {0.70f, 0.82f, 0.93f},
+     {1.0f, 1.0f, 1.0f},
+     {0.72f, 0.66f, 0.55f},
+     {0.50f, 0.55f, 0.62f}},
+    /* low golden sun */
+    {0.15f,
+     1.0f,
+     2.2f,
+     4.5f,
+     0.1f,
+     0.6f,
+     0.002f,
+     0.006f,
+     0,
+     0,
+     {0.29f, 0.46f, 0.72f},
+     {0.96f, 0.86f, 0.70f},
+     {1.0f, 0.93f, 0.84f},
+     {0.92f, 0.66f, 0.36f},
+     {0.42f, 0.46f, 0.54f}},
+    /* bright and white */
+    {0.19f,
+     0.2f,
+     1.0f,
+     2.5f,
+     0.75f,
+     1.0f,
+     0.002f,
+     0.007f,
+     0,
+     0.2f,
+     {0.80f, 0.84f, 0.90f},
+     {0.95f, 0.96f, 0.97f},
+     {0.90f, 0.91f, 0.93f},
+     {0.40f, 0.39f, 0.36f},
+     {0.84f, 0.86f, 0.89f}},
+    /* dark and grey */
+    {0.13f,
+     0.0f,
+     1.0f,
+     2.0f,
+     0.7f,
+     1.0f,
+     0.003f,
+     0.008f,
+     0.25f,
+     0.3f,
+     {0.38f, 0.43f, 0.51f},
+     {0.74f, 0.77f, 0.79f},
+     {0.30f, 0.33f, 0.38f},
+     {0.2f, 0.2f, 0.2f},
+     {0.50f, 0.53f, 0.58f}},
+    /* dusk */
+    {0.10f,
+     0.25f,
+     4.0f,
+     7.0f,
+     0.2f,
+     0.8f,
+     0.002f,
+     0.006f,
+     1,
+     0.2f,
+     {0.13f, 0.19f, 0.38f},
+     {0.96f, 0.58f, 0.34f},
+     {0.50f, 0.32f, 0.38f},
+     {0.60f, 0.33f, 0.16f},
+     {0.29f, 0.30f, 0.39f}},
+    /* fog */
+    {0.06f,
+     0.0f,
+     1.0f,
+     2.0f,
+     0.9f,
+     1.0f,
+     0.016f,
+     0.034f,
+     0.3f,
+     0.3f,
+     {0.74f, 0.76f, 0.78f},
+     {0.80f, 0.81f, 0.82f},
+     {0.77f, 0.78f, 0.80f},
+     {0.2f, 0.2f, 0.2f},
+     {0.68f, 0.70f, 0.72f}},
+    /* rain */
+    {0.11f,
+     0.0f,
+     1.0f,
+     2.0f,
+     0.8f,
+     1.0f,
+     0.005f,
+     0.013f,
+     0.45f,
+     1,
+     {0.42f, 0.46f, 0.52f},
+     {0.68f, 0.71f, 0.74f},
+     {0.33f, 0.35f, 0.40f},
+     {0.2f, 0.2f, 0.2f},
+     {0.47f, 0.50f, 0.55f}},
 };
 
 static const Weather *choose(Road *rd) {
@@ -38,7 +136,12 @@ static const Weather *choose(Road *rd) {
 void tm_road_light(Road *rd) {
   const Weather *w = choose(rd);
   RoadLight *l = &rd->light;
-  *l = (RoadLight){.sun = w->sun, .zenith = w->zenith, .horizon = w->horizon, .cloud = w->cloud, .direct = w->direct, .dusk = w->dusk};
+  *l = (RoadLight){.sun = w->sun,
+                   .zenith = w->zenith,
+                   .horizon = w->horizon,
+                   .cloud = w->cloud,
+                   .direct = w->direct,
+                   .dusk = w->dusk};
   const float turn = tm_road_draw(rd, 0, 1);
   l->side = tm_road_sin(turn);
   l->ahead = tm_road_cos(turn);
@@ -94,8 +197,7 @@ static RoadColour sky_colour(const Road *rd, float x, float y, float du, float d
   return tm_road_mix(c, tm_road_mix(shade, l->cloud, lit), a * 0.92f);
 }
 
-/* Where the sun stands in the picture; FALSE when it is behind. */
-static gboolean sun_at(const Road *rd, float *x, float *y) {
+gboolean tm_road_sun_at(const Road *rd, float *x, float *y) {
   const RoadLight *l = &rd->light;
   if (l->ahead < 0.2f || l->sun < 0.2f) return FALSE;
   *x = rd->cx + rd->f * l->side / l->ahead;
@@ -107,7 +209,7 @@ void tm_road_sky(Road *rd) {
   RoadCanvas *c = &rd->canvas;
   const float du = tm_road_draw(rd, 0, 60), dv = tm_road_draw(rd, 0, 60);
   float sx = 0, sy = 0;
-  const gboolean sun = sun_at(rd, &sx, &sy);
+  const gboolean sun = tm_road_sun_at(rd, &sx, &sy);
   const int rows = (int)tm_road_clamp(rd->horizon + 2, 1, (float)c->h);
   for (int j = 0; j < rows; j++)
     for (int i = 0; i < c->w; i++) {
@@ -125,75 +227,4 @@ void tm_road_sky(Road *rd) {
       tm_road_put(q + 4, k);
     }
   memset(c->labels, ROAD_SKY, (gsize)c->w * (gsize)rows);
-}
-
-static void rain(Road *rd) {
-  RoadCanvas *c = &rd->canvas;
-  const int n = (int)(rd->light.rain * (float)c->w * 0.9f);
-  const float slant = tm_road_draw(rd, -0.25f, 0.25f);
-  for (int i = 0; i < n; i++) {
-    const float x = tm_road_draw(rd, 0, (float)c->w), y = tm_road_draw(rd, -10, (float)c->h);
-    const float len = tm_road_draw(rd, 0.015f, 0.06f) * (float)c->h, wide = tm_road_draw(rd, 0.2f, 0.5f);
-    const RoadPoint p[4] = {{x, y}, {x + wide, y}, {x + wide + slant * len, y + len}, {x + slant * len, y + len}};
-    tm_road_flat(c, p, 4, -1, rd->light.horizon, rd->light.horizon, tm_road_draw(rd, 0.10f, 0.30f));
-  }
-}
-
-/* What a camera adds: exposure, colour cast, contrast, a darker rim, grain. */
-typedef struct {
-  RoadColour gain;
-  float lift, contrast, rim, grain, soft;
-} Camera;
-
-static Camera draw_camera(Road *rd) {
-  Camera k;
-  const float exposure = tm_road_draw(rd, 0.86f, 1.14f), warm = tm_road_draw(rd, -0.05f, 0.05f);
-  k.gain = (RoadColour){exposure * (1 + warm), exposure, exposure * (1 - warm)};
-  k.lift = tm_road_draw(rd, -0.02f, 0.05f);
-  k.contrast = tm_road_draw(rd, 0.0f, 0.5f);
-  k.rim = tm_road_draw(rd, 0.0f, 0.22f);
-  k.grain = tm_road_draw(rd, 0.006f, 0.022f) + 0.02f * rd->light.dusk;
-  k.soft = tm_road_draw(rd, 0.0f, 0.5f);
-  return k;
-}
-
-static float curve(float x, float contrast) {
-  x = tm_road_clamp(x, 0, 1);
-  return x + contrast * (x * x * (3 - 2 * x) - x);
-}
-
-/* Mean of the four samples of a pixel, and, for a soft lens, some of the ring around them. */
-static RoadColour gather(const RoadCanvas *c, int i, int j, float soft) {
-  const int w = c->w * 2, h = c->h * 2;
-  float in[3] = {0}, out[3] = {0};
-  for (int y = -1; y < 3; y++)
-    for (int x = -1; x < 3; x++) {
-      const gboolean inner = (x == 0 || x == 1) && (y == 0 || y == 1);
-      const int sx = CLAMP(2 * i + x, 0, w - 1), sy = CLAMP(2 * j + y, 0, h - 1);
-      const guint8 *p = c->rgbx + ((gsize)sy * (gsize)w + (gsize)sx) * 4;
-      float *sum = inner ? in : out;
-      for (int k = 0; k < 3; k++) sum[k] += p[k];
-    }
-  const float a = (1 - soft) / (4 * 255), b = soft / (12 * 255);
-  return (RoadColour){in[0] * a + out[0] * b, in[1] * a + out[1] * b, in[2] * a + out[2] * b};
-}
-
-void tm_road_develop(Road *rd, guint8 *rgb) {
-  const RoadCanvas *c = &rd->canvas;
-  if (rd->light.rain > 0) rain(rd);
-  const Camera k = draw_camera(rd);
-  float sx = 0, sy = 0;
-  const gboolean sun = sun_at(rd, &sx, &sy);
-  const float glare = sun ? rd->light.sun * tm_road_draw(rd, 0.05f, 0.35f) : 0, size = 1 / (float)(c->w * c->w + c->h * c->h);
-  for (int j = 0; j < c->h; j++)
-    for (int i = 0; i < c->w; i++, rgb += 3) {
-      RoadColour p = gather(c, i, j, k.soft);
-      const float dx = (float)(2 * i - c->w), dy = (float)(2 * j - c->h), gx = (float)i - sx, gy = (float)j - sy;
-      const float rim = 1 - k.rim * (dx * dx + dy * dy) * size, veil = k.lift + glare / (1 + 9 * (gx * gx + gy * gy) * size * 4);
-      const guint32 n = tm_road_hash(rd->seed, (guint32)(j * c->w + i), 77);
-      const float g0 = (float)(n & 255) + (float)(n >> 8 & 255) - 255, g1 = (float)(n >> 16 & 255) - 127.5f;
-      const float grain = k.grain * g0 * (1.0f / 128), tint = k.grain * g1 * (0.6f / 128);
-      tm_road_put(rgb, (RoadColour){curve(p.r * k.gain.r * rim + veil, k.contrast) + grain + tint, curve(p.g * k.gain.g * rim + veil, k.contrast) + grain,
-                                    curve(p.b * k.gain.b * rim + veil * 0.94f, k.contrast) + grain - tint});
-    }
 }

@@ -1,17 +1,31 @@
 /* roads_private.h: what the files of the demo roads share. Private to data.
  *
- * World: metres; X to the right of the road's centre line, Y up from the tarmac, Z ahead of the camera. The road's centre lies at tm_road_bend(z), so that
- * everything that follows the road is laid out as if the road were straight. Colours are 0..1 as they appear on the screen.
+ * World: metres; X to the right of the road's centre line, Y up from the tarmac, Z ahead of the camera. The
+ * road's centre lies at tm_road_bend(z), so that everything that follows the road is laid out as if the road
+ * were straight. Colours are 0..1 as they appear on the screen.
  *
- * The same bytes on every machine: only + - * / and square roots of floats (IEEE says how they round), no contraction (see meson.build), nothing
- * of libm, and no two draws of random numbers in one expression (C leaves their order open). */
+ * The same bytes on every machine: only + - * / and square roots of floats (IEEE says how they round), no
+ * contraction (see meson.build), nothing of libm, and no two draws of random numbers in one expression (C
+ * leaves their order open). */
 #pragma once
 
 #include "engine/core/random.h"
 #include "engine/data/roads.h"
 
-enum { ROAD_SKY, ROAD_BUILDING, ROAD_POLE, ROAD_ROAD, ROAD_PAVEMENT, ROAD_TREE, ROAD_SIGN, ROAD_FENCE, ROAD_CAR, ROAD_PEDESTRIAN, ROAD_BICYCLIST,
-       ROAD_VOID = 255 };
+enum {
+  ROAD_SKY,
+  ROAD_BUILDING,
+  ROAD_POLE,
+  ROAD_ROAD,
+  ROAD_PAVEMENT,
+  ROAD_TREE,
+  ROAD_SIGN,
+  ROAD_FENCE,
+  ROAD_CAR,
+  ROAD_PEDESTRIAN,
+  ROAD_BICYCLIST,
+  ROAD_VOID = 255
+};
 enum { ROAD_LEFT, ROAD_RIGHT };
 enum { ROAD_BINS = 280 }; /* half metres of road whose skyline is known, for shadows */
 
@@ -44,14 +58,14 @@ typedef struct {
 typedef enum { ROAD_CITY, ROAD_SUBURB, ROAD_PARK, ROAD_YARD, ROAD_N_KINDS } RoadKind;
 
 typedef struct {
-  float side;      /* sun to the left (-1) .. right (1) of the road */
-  float ahead;     /* behind (-1) .. ahead (1) */
-  float cot;       /* length of a shadow per height */
-  float sun;       /* 0 overcast .. 1 bright */
+  float side;                 /* sun to the left (-1) .. right (1) of the road */
+  float ahead;                /* behind (-1) .. ahead (1) */
+  float cot;                  /* length of a shadow per height */
+  float sun;                  /* 0 overcast .. 1 bright */
   RoadColour direct, ambient; /* light on a surface facing the sun; from all around */
   RoadColour zenith, horizon, cloud, fog;
-  float haze;      /* fog a metre */
-  float cover;     /* of clouds, 0..1 */
+  float haze;  /* fog a metre */
+  float cover; /* of clouds, 0..1 */
   float dusk, wet, rain;
 } RoadLight;
 
@@ -65,17 +79,24 @@ typedef struct {
   gboolean round;
 } RoadPatch;
 enum { ROAD_SHADOWS = 24, ROAD_PATCHES = 8 };
-typedef enum { ROAD_LINE_NONE, ROAD_LINE_DASHED, ROAD_LINE_LONG, ROAD_LINE_SOLID, ROAD_LINE_DOUBLE, ROAD_N_LINES } RoadLine;
+typedef enum {
+  ROAD_LINE_NONE,
+  ROAD_LINE_DASHED,
+  ROAD_LINE_LONG,
+  ROAD_LINE_SOLID,
+  ROAD_LINE_DOUBLE,
+  ROAD_N_LINES
+} RoadLine;
 
 typedef struct {
   RoadColour tarmac, slab, grass, kerb, cycle;
   RoadLine centre, edge[2];
-  gboolean yellow;     /* edge lines are */
-  float lanes;         /* half as many lanes: lane lines at multiples of half / lanes */
-  float cycle_lane;    /* width of a coloured lane at the driver's kerb; 0 none */
-  float arrow;         /* Z of a lane arrow; 0 none */
-  float grain, worn;   /* roughness of the tarmac, wear of the paint, 0..1 */
-  float slab_size;     /* 0: the pavement is tarmac too */
+  gboolean yellow;   /* edge lines are */
+  float lanes;       /* half as many lanes: lane lines at multiples of half / lanes */
+  float cycle_lane;  /* width of a coloured lane at the driver's kerb; 0 none */
+  float arrow;       /* Z of a lane arrow; 0 none */
+  float grain, worn; /* roughness of the tarmac, wear of the paint, 0..1 */
+  float slab_size;   /* 0: the pavement is tarmac too */
   RoadPatch patch[ROAD_PATCHES];
   RoadShadow shadow[ROAD_SHADOWS];
   int n_patches, n_shadows;
@@ -91,13 +112,13 @@ typedef struct {
   float f, cx, horizon, height; /* focal length, vanishing point (pixels), camera above the tarmac */
   float x;                      /* camera's place across the road */
   float heading, curve;
-  float half;                   /* half of the carriageway */
-  float pave[2], verge[2];      /* widths of pavement, and of the grass between it and the kerb */
-  gboolean left_hand;           /* traffic keeps left */
-  float junction[2];            /* Z of a crossing road; 0,0 none */
-  float crossing;               /* Z of a zebra; 0 none */
-  float skyline[2][ROAD_BINS];  /* height of what casts shadows along both sides */
-  float line[2];                /* X of the building lines, > 0 */
+  float half;                  /* half of the carriageway */
+  float pave[2], verge[2];     /* widths of pavement, and of the grass between it and the kerb */
+  gboolean left_hand;          /* traffic keeps left */
+  float junction[2];           /* Z of a crossing road; 0,0 none */
+  float crossing;              /* Z of a zebra; 0 none */
+  float skyline[2][ROAD_BINS]; /* height of what casts shadows along both sides */
+  float line[2];               /* X of the building lines, > 0 */
 } Road;
 
 /* A thing to draw, in order from far to near. */
@@ -117,32 +138,74 @@ typedef struct {
 } RoadThings;
 
 /* roads_noise.c */
-guint32 tm_road_hash(guint32 a, guint32 b, guint32 c);
+static inline guint32 tm_road_hash(guint32 a, guint32 b, guint32 c) {
+  guint32 h = a * 0x9e3779b1u + b * 0x85ebca77u + c * 0xc2b2ae3du + 0x27d4eb2fu;
+  h = (h ^ (h >> 15)) * 0x2c1b3c6du;
+  h = (h ^ (h >> 12)) * 0x297a2d39u;
+  return h ^ (h >> 15);
+}
 /** 0..1 from three whole numbers. */
-float tm_road_rand(guint32 a, guint32 b, guint32 c);
-/** Clouds, dirt and leaves: 0..1, mean about 0.5, smooth, repeats every 64 units. */
-float tm_road_cloud(float u, float v);
+static inline float tm_road_rand(guint32 a, guint32 b, guint32 c) {
+  return (float)(tm_road_hash(a, b, c) >> 8) * 0x1p-24f;
+}
+/** Must have returned once before anything else of the roads is called. */
+void tm_road_noise_prepare(void);
+enum { ROAD_TILE = 256 };
+extern float tm_road_tile[ROAD_TILE * ROAD_TILE];
 /** Sine of @turns full circles. */
 float tm_road_sin(float turns);
-static inline float tm_road_cos(float turns) { return tm_road_sin(turns + 0.25f); }
+static inline float tm_road_cos(float turns) {
+  return tm_road_sin(turns + 0.25f);
+}
 /** e to the -x, x >= 0, near enough. */
-float tm_road_fade(float x);
-float tm_road_floor(float x);
-static inline float tm_road_clamp(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
-static inline float tm_road_abs(float x) { return x < 0 ? -x : x; }
-static inline float tm_road_min(float a, float b) { return a < b ? a : b; }
-static inline float tm_road_max(float a, float b) { return a > b ? a : b; }
+static inline float tm_road_fade(float x) {
+  const float a = 1 / (1 + x * 0.125f), b = a * a, c = b * b;
+  return c * c;
+}
+static inline float tm_road_floor(float x) {
+  const float t = (float)(int)x;
+  return t > x ? t - 1 : t;
+}
+static inline float tm_road_clamp(float x, float lo, float hi) {
+  return x < lo ? lo : x > hi ? hi : x;
+}
+static inline float tm_road_abs(float x) {
+  return x < 0 ? -x : x;
+}
+static inline float tm_road_min(float a, float b) {
+  return a < b ? a : b;
+}
+static inline float tm_road_max(float a, float b) {
+  return a > b ? a : b;
+}
 static inline float tm_road_step(float lo, float hi, float x) {
   const float t = tm_road_clamp((x - lo) / (hi - lo), 0, 1);
   return t * t * (3 - 2 * t);
 }
-static inline float tm_road_lerp(float a, float b, float t) { return a + (b - a) * t; }
+static inline float tm_road_lerp(float a, float b, float t) {
+  return a + (b - a) * t;
+}
+/** Clouds, dirt and leaves: 0..1, mean about 0.5, smooth, repeats every 64 units; largest lumps 4 units,
+ * smallest a quarter. */
+static inline float tm_road_cloud(float u, float v) {
+  const float a = u * 4, b = v * 4, fa = tm_road_floor(a), fb = tm_road_floor(b), s = a - fa, t = b - fb;
+  const int x = (int)fa & (ROAD_TILE - 1), y = ((int)fb & (ROAD_TILE - 1)) * ROAD_TILE;
+  const int x1 = (x + 1) & (ROAD_TILE - 1), y1 = (y + ROAD_TILE) & (ROAD_TILE * ROAD_TILE - 1);
+  const float *n = tm_road_tile;
+  return tm_road_lerp(tm_road_lerp(n[y + x], n[y + x1], s), tm_road_lerp(n[y1 + x], n[y1 + x1], s), t);
+}
 static inline RoadColour tm_road_mix(RoadColour a, RoadColour b, float t) {
   return (RoadColour){a.r + (b.r - a.r) * t, a.g + (b.g - a.g) * t, a.b + (b.b - a.b) * t};
 }
-static inline RoadColour tm_road_scale(RoadColour a, float s) { return (RoadColour){a.r * s, a.g * s, a.b * s}; }
-static inline RoadColour tm_road_times(RoadColour a, RoadColour b) { return (RoadColour){a.r * b.r, a.g * b.g, a.b * b.b}; }
-static inline RoadInk tm_road_ink(RoadColour c, float a) { return (RoadInk){c.r, c.g, c.b, a}; }
+static inline RoadColour tm_road_scale(RoadColour a, float s) {
+  return (RoadColour){a.r * s, a.g * s, a.b * s};
+}
+static inline RoadColour tm_road_times(RoadColour a, RoadColour b) {
+  return (RoadColour){a.r * b.r, a.g * b.g, a.b * b.b};
+}
+static inline RoadInk tm_road_ink(RoadColour c, float a) {
+  return (RoadInk){c.r, c.g, c.b, a};
+}
 
 /* roads_canvas.c */
 enum { ROAD_MAX_POINTS = 40 };
@@ -150,11 +213,15 @@ void tm_road_fill(RoadCanvas *c, const RoadPoint *p, int n, const RoadPaint *pai
 /** The labels alone: for shapes whose outline is judged otherwise than their colour. */
 void tm_road_label(RoadCanvas *c, const RoadPoint *p, int n, const RoadPaint *paint);
 /** A plain or top-to-bottom coloured shape. */
-void tm_road_flat(RoadCanvas *c, const RoadPoint *p, int n, int label, RoadColour top, RoadColour bottom, float alpha);
+void tm_road_flat(RoadCanvas *c, const RoadPoint *p, int n, int label, RoadColour top, RoadColour bottom,
+                  float alpha);
 /** A limb, pole or branch: a line with two radii (pixels) and round ends. */
-void tm_road_limb(RoadCanvas *c, RoadPoint a, float ra, RoadPoint b, float rb, int label, RoadColour left, RoadColour right);
-void tm_road_ellipse(RoadCanvas *c, float x, float y, float rx, float ry, int label, RoadColour top, RoadColour bottom, float alpha);
-void tm_road_box(RoadCanvas *c, float x0, float y0, float x1, float y1, int label, RoadColour top, RoadColour bottom);
+void tm_road_limb(RoadCanvas *c, RoadPoint a, float ra, RoadPoint b, float rb, int label, RoadColour left,
+                  RoadColour right);
+void tm_road_ellipse(RoadCanvas *c, float x, float y, float rx, float ry, int label, RoadColour top,
+                     RoadColour bottom, float alpha);
+void tm_road_box(RoadCanvas *c, float x0, float y0, float x1, float y1, int label, RoadColour top,
+                 RoadColour bottom);
 /** Lightens a round area, falling off to its edge. */
 void tm_road_glow(RoadCanvas *c, float x, float y, float radius, RoadColour light);
 static inline void tm_road_put(guint8 *p, RoadColour c) {
@@ -172,9 +239,14 @@ RoadColour tm_road_fogged(const Road *rd, RoadColour c, float z);
 float tm_road_facing(const Road *rd, float nx, float nz);
 /** 0..1: does the sun reach (@x across the road, @y up, @z)? */
 float tm_road_sunny(const Road *rd, float x, float y, float z);
+/** Where the sun stands in the picture; FALSE when it is behind, or behind clouds. */
+gboolean tm_road_sun_at(const Road *rd, float *x, float *y);
 void tm_road_sky(Road *rd);
-/** After everything: glare, rain, the camera's own faults; writes the picture. */
-void tm_road_develop(Road *rd, guint8 *rgb);
+
+/* roads_camera.c */
+/** After everything: rain, glare, and what a camera does and adds; writes the picture. FALSE when there is no
+ * memory. */
+gboolean tm_road_develop(Road *rd, guint8 *rgb);
 
 /* roads_scene.c */
 void tm_road_plan(Road *rd, RoadThings *things);
@@ -208,13 +280,19 @@ void tm_road_pedestrian(Road *rd, const RoadThing *t);
 void tm_road_bicyclist(Road *rd, const RoadThing *t);
 void tm_road_bonnet(Road *rd);
 
-static inline float tm_road_draw(Road *rd, float lo, float hi) { return tm_random_range(&rd->r, lo, hi); }
-static inline gboolean tm_road_chance(Road *rd, float p) { return tm_random_float(&rd->r) < p; }
+static inline float tm_road_draw(Road *rd, float lo, float hi) {
+  return tm_random_range(&rd->r, lo, hi);
+}
+static inline gboolean tm_road_chance(Road *rd, float p) {
+  return tm_random_float(&rd->r) < p;
+}
 
 /* A wall that stands upright on two points; turns a place on the screen into metres along it and up it. */
 typedef struct {
   float xa, za, dx, dz, length; /* camera's metres; the wall is A + t * d */
 } RoadWall;
-/** Corners on the ground at (@x0, @z0) and (@x1, @z1) of the road; FALSE when it is all behind the camera. @out has 4 points. */
-gboolean tm_road_wall(const Road *rd, float x0, float z0, float x1, float z1, float top, float bottom, RoadWall *wall, RoadPoint *out);
+/** Corners on the ground at (@x0, @z0) and (@x1, @z1) of the road; FALSE when it is all behind the camera.
+ * @out has 4 points. */
+gboolean tm_road_wall(const Road *rd, float x0, float z0, float x1, float z1, float top, float bottom,
+                      RoadWall *wall, RoadPoint *out);
 void tm_road_on_wall(const Road *rd, const RoadWall *w, float x, float y, float *u, float *v, float *z);

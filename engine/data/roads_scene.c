@@ -11,10 +11,18 @@ void tm_road_add(RoadThings *t, RoadThing thing) {
   t->v[t->n++] = thing;
 }
 
-static float sign_of(int side) { return side == ROAD_LEFT ? -1 : 1; }
-static int pick(Road *rd, int n) { return (int)tm_random_int(&rd->r, (guint)n); }
-static guint32 new_seed(Road *rd) { return (guint32)(tm_random_next(&rd->r) >> 32); }
-static gboolean in_junction(const Road *rd, float z0, float z1) { return z1 > rd->junction[0] - 2 && z0 < rd->junction[1] + 2; }
+static float sign_of(int side) {
+  return side == ROAD_LEFT ? -1 : 1;
+}
+static int pick(Road *rd, int n) {
+  return (int)tm_random_int(&rd->r, (guint)n);
+}
+static guint32 new_seed(Road *rd) {
+  return (guint32)(tm_random_next(&rd->r) >> 32);
+}
+static gboolean in_junction(const Road *rd, float z0, float z1) {
+  return z1 > rd->junction[0] - 2 && z0 < rd->junction[1] + 2;
+}
 
 static void plan_camera(Road *rd) {
   const float w = (float)rd->canvas.w, h = (float)rd->canvas.h;
@@ -24,7 +32,8 @@ static void plan_camera(Road *rd) {
   if (tm_road_chance(rd, 0.12f)) rd->height = tm_road_draw(rd, 1.9f, 2.7f);
   rd->cx = w * (0.5f + tm_road_draw(rd, -0.10f, 0.10f));
   rd->heading = tm_road_draw(rd, -0.05f, 0.05f);
-  rd->curve = tm_road_chance(rd, 0.5f) ? tm_road_draw(rd, -0.0016f, 0.0016f) : tm_road_draw(rd, -0.0002f, 0.0002f);
+  rd->curve =
+      tm_road_chance(rd, 0.5f) ? tm_road_draw(rd, -0.0016f, 0.0016f) : tm_road_draw(rd, -0.0002f, 0.0002f);
   const float lane = rd->half * tm_road_draw(rd, 0.30f, 0.55f);
   rd->x = rd->left_hand ? -lane : lane;
   if (tm_road_chance(rd, 0.08f)) rd->x = (rd->half + 1) * (rd->left_hand ? -1 : 1); /* from the kerb */
@@ -47,7 +56,9 @@ static void plan_road(Road *rd) {
     rd->pave[s] = tm_road_draw(rd, 1.5f, 3.8f);
     rd->verge[s] = rd->kind != ROAD_CITY && tm_road_chance(rd, 0.5f) ? tm_road_draw(rd, 0.8f, 2.6f) : 0;
     if (rd->kind == ROAD_PARK && tm_road_chance(rd, 0.4f)) rd->pave[s] = 0.3f;
-    const float garden = rd->kind == ROAD_CITY ? tm_road_draw(rd, 0, 0.5f) : rd->kind == ROAD_SUBURB ? tm_road_draw(rd, 2, 6) : tm_road_draw(rd, 3, 10);
+    const float garden = rd->kind == ROAD_CITY     ? tm_road_draw(rd, 0, 0.5f)
+                         : rd->kind == ROAD_SUBURB ? tm_road_draw(rd, 2, 6)
+                                                   : tm_road_draw(rd, 3, 10);
     rd->line[s] = rd->half + rd->verge[s] + rd->pave[s] + garden;
   }
   if (tm_road_chance(rd, 0.35f)) {
@@ -81,7 +92,8 @@ static void plan_surface(Road *rd) {
   s->tarmac = tint(rd, (RoadColour){0.375f, 0.375f, 0.385f}, 0.28f);
   s->slab_size = tm_road_chance(rd, 0.6f) ? tm_road_draw(rd, 0.45f, 0.95f) : 0;
   /* A pavement of tarmac looks like the road: only its place tells. */
-  s->slab = s->slab_size > 0 ? tint(rd, (RoadColour){0.56f, 0.54f, 0.51f}, 0.22f) : tint(rd, (RoadColour){0.43f, 0.42f, 0.42f}, 0.22f);
+  s->slab = s->slab_size > 0 ? tint(rd, (RoadColour){0.56f, 0.54f, 0.51f}, 0.22f)
+                             : tint(rd, (RoadColour){0.43f, 0.42f, 0.42f}, 0.22f);
   if (tm_road_chance(rd, 0.12f)) s->slab = tint(rd, (RoadColour){0.52f, 0.38f, 0.33f}, 0.15f);
   s->kerb = tint(rd, (RoadColour){0.60f, 0.59f, 0.57f}, 0.2f);
   s->grass = tint(rd, (RoadColour){0.31f, 0.40f, 0.17f}, 0.25f);
@@ -125,9 +137,15 @@ static void house(Road *rd, RoadThings *things, int side, float z0, float z1, fl
 
 static void plan_houses(Road *rd, RoadThings *things, int side) {
   float z = tm_road_draw(rd, -12, 2);
-  const float common = rd->kind == ROAD_CITY ? tm_road_draw(rd, 2, 4.5f) : 2, open = rd->kind == ROAD_CITY ? 0.10f : rd->kind == ROAD_SUBURB ? 0.35f : rd->kind == ROAD_PARK ? 0.86f : 0.45f;
+  const float common = rd->kind == ROAD_CITY ? tm_road_draw(rd, 2, 4.5f) : 2,
+              open = rd->kind == ROAD_CITY     ? 0.10f
+                     : rd->kind == ROAD_SUBURB ? 0.35f
+                     : rd->kind == ROAD_PARK   ? 0.86f
+                                               : 0.45f;
   while (z < FAR_END) {
-    const float len = rd->kind == ROAD_YARD ? tm_road_draw(rd, 14, 34) : rd->kind == ROAD_CITY ? tm_road_draw(rd, 6, 18) : tm_road_draw(rd, 7, 13);
+    const float len = rd->kind == ROAD_YARD   ? tm_road_draw(rd, 14, 34)
+                      : rd->kind == ROAD_CITY ? tm_road_draw(rd, 6, 18)
+                                              : tm_road_draw(rd, 7, 13);
     const float storeys = tm_road_max(1, tm_road_floor(common + tm_road_draw(rd, -1.2f, 1.4f)));
     const gboolean gap = tm_road_chance(rd, open);
     if (!gap && !in_junction(rd, z, z + len) && z + len > 1) house(rd, things, side, z, z + len, storeys);
@@ -142,7 +160,12 @@ static void plan_end(Road *rd, RoadThings *things) {
   const float z = near ? rd->junction[1] + tm_road_draw(rd, 2, 5) : tm_road_draw(rd, 120, FAR_END);
   float x = -60;
   while (x < 60) {
-    RoadThing t = {.draw = tm_road_building, .z = z + (near ? 0 : 10), .z0 = z, .z1 = z, .x = x, .width = tm_road_draw(rd, 7, 16)};
+    RoadThing t = {.draw = tm_road_building,
+                   .z = z + (near ? 0 : 10),
+                   .z0 = z,
+                   .z1 = z,
+                   .x = x,
+                   .width = tm_road_draw(rd, 7, 16)};
     t.height = tm_road_draw(rd, 5, near ? 11 : 14);
     t.style = house_style(rd);
     t.seed = new_seed(rd);
@@ -161,7 +184,9 @@ static void tree_shadow(Road *rd, const RoadThing *t) {
   RoadSurface *s = &rd->surface;
   if (s->n_shadows == ROAD_SHADOWS || rd->light.sun < 0.5f) return;
   const float high = t->height - t->width * 0.5f, r = t->width * 0.55f, stretch = 1 + 0.4f * rd->light.cot;
-  s->shadow[s->n_shadows++] = (RoadShadow){t->x - rd->light.side * rd->light.cot * high, t->z - rd->light.ahead * rd->light.cot * high, r * (1 + (stretch - 1) * tm_road_abs(rd->light.side)),
+  s->shadow[s->n_shadows++] = (RoadShadow){t->x - rd->light.side * rd->light.cot * high,
+                                           t->z - rd->light.ahead * rd->light.cot * high,
+                                           r * (1 + (stretch - 1) * tm_road_abs(rd->light.side)),
                                            r * (1 + (stretch - 1) * tm_road_abs(rd->light.ahead))};
 }
 
@@ -188,14 +213,17 @@ static void bush(Road *rd, RoadThings *things, float x, float z) {
 
 static void plan_trees(Road *rd, RoadThings *things, int side) {
   static const float density[ROAD_N_KINDS] = {0.25f, 0.6f, 0.95f, 0.35f};
-  const gboolean winter = tm_road_chance(rd, 0.22f), avenue = tm_road_chance(rd, rd->kind == ROAD_CITY ? 0.3f : 0.45f);
-  const float s = sign_of(side), inner = rd->half + tm_road_max(rd->verge[side] * 0.5f, 0.7f), spacing = tm_road_draw(rd, 6, 13);
+  const gboolean winter = tm_road_chance(rd, 0.22f),
+                 avenue = tm_road_chance(rd, rd->kind == ROAD_CITY ? 0.3f : 0.45f);
+  const float s = sign_of(side), inner = rd->half + tm_road_max(rd->verge[side] * 0.5f, 0.7f),
+              spacing = tm_road_draw(rd, 6, 13);
   for (float z = tm_road_draw(rd, 3, 12); z < 110; z += spacing) {
     if (in_junction(rd, z, z)) continue;
     const float jitter = tm_road_draw(rd, -0.4f, 0.4f), luck = tm_random_float(&rd->r);
     if (avenue && luck < 0.8f) tree(rd, things, s * (inner + 0.2f), z + jitter, winter);
     if (!tm_road_chance(rd, density[rd->kind])) continue;
-    const float out = rd->line[side] + tm_road_draw(rd, rd->kind == ROAD_CITY ? 3 : -1.5f, rd->kind == ROAD_PARK ? 5 : 9);
+    const float out =
+        rd->line[side] + tm_road_draw(rd, rd->kind == ROAD_CITY ? 3 : -1.5f, rd->kind == ROAD_PARK ? 5 : 9);
     const float off = tm_road_draw(rd, -3, 3), in = tm_road_draw(rd, 0, 2);
     tree(rd, things, s * out, z + off, winter && tm_road_chance(rd, 0.7f));
     if (tm_road_chance(rd, 0.3f)) bush(rd, things, s * (out - in), z - off);
@@ -209,7 +237,7 @@ static void plan_trees(Road *rd, RoadThings *things, int side) {
 
 /* Garden walls, fences and hedges where houses stand back. */
 static void plan_borders(Road *rd, RoadThings *things, int side) {
-  const gboolean rails = tm_road_chance(rd, 0.22f) && rd->pave[side] > 1;
+  const gboolean rails = tm_road_chance(rd, 0.32f) && rd->pave[side] > 1;
   if (rails) { /* a guard between pavement and road */
     RoadThing t = {.draw = tm_road_fence, .side = side, .style = tm_road_chance(rd, 0.7f) ? 0 : 4};
     t.x = sign_of(side) * (rd->half + 0.35f);
@@ -225,12 +253,16 @@ static void plan_borders(Road *rd, RoadThings *things, int side) {
   float z = tm_road_draw(rd, -6, 3);
   while (z < 90) {
     const float len = tm_road_draw(rd, 5, 14);
-    RoadThing t = {.side = side, .x = sign_of(side) * (rd->half + rd->verge[side] + rd->pave[side] + 0.1f), .z0 = z, .z1 = z + len, .z = z + len};
+    RoadThing t = {.side = side,
+                   .x = sign_of(side) * (rd->half + rd->verge[side] + rd->pave[side] + 0.1f),
+                   .z0 = z,
+                   .z1 = z + len,
+                   .z = z + len};
     const float luck = tm_random_float(&rd->r);
     t.seed = new_seed(rd);
-    t.draw = luck < 0.42f ? tm_road_hedge : tm_road_fence;
-    t.style = luck < 0.42f ? pick(rd, 2) : pick(rd, 6);
-    t.height = luck < 0.42f ? tm_road_draw(rd, 0.8f, 2.2f) : tm_road_draw(rd, 0.8f, 1.8f);
+    t.draw = luck < 0.33f ? tm_road_hedge : tm_road_fence;
+    t.style = luck < 0.33f ? pick(rd, 2) : pick(rd, 6);
+    t.height = luck < 0.33f ? tm_road_draw(rd, 0.8f, 2.2f) : tm_road_draw(rd, 0.8f, 1.8f);
     if (t.style == 2) t.height = tm_road_min(t.height, 1.3f);
     if (luck < 0.78f && !in_junction(rd, z, z + len) && z + len > 1) tm_road_add(things, t);
     z += len + (tm_road_chance(rd, 0.4f) ? tm_road_draw(rd, 1, 3) : 0);
@@ -243,20 +275,29 @@ static void plan_furniture(Road *rd, RoadThings *things, int side) {
   float z = tm_road_draw(rd, 5, 20);
   const float gap = tm_road_draw(rd, 14, 30);
   for (; z < 95; z += gap) {
-    RoadThing t = {.draw = tm_road_lamp, .side = side, .x = s * kerb, .z = z, .style = lamps == 2 ? 0 : lamps, .height = lamps == 1 ? 3.8f : lamps == 3 ? 7.5f : 7.0f, .seed = new_seed(rd)};
+    RoadThing t = {.draw = tm_road_lamp,
+                   .side = side,
+                   .x = s * kerb,
+                   .z = z,
+                   .style = lamps == 2 ? 0 : lamps,
+                   .height = lamps == 1   ? 3.8f
+                             : lamps == 3 ? 7.5f
+                                          : 7.0f,
+                   .seed = new_seed(rd)};
     if (!in_junction(rd, z, z) && tm_road_chance(rd, 0.8f)) tm_road_add(things, t);
   }
   const int signs = pick(rd, rd->kind == ROAD_PARK ? 3 : 5);
   for (int i = 0; i < signs; i++) {
     RoadThing t = {.draw = tm_road_sign, .side = side, .x = s * (kerb + tm_road_draw(rd, 0, 1.2f))};
     t.z = tm_road_draw(rd, 5, 38);
-    t.style = tm_road_chance(rd, 0.22f) ? 10 + pick(rd, 2) : pick(rd, 10);
+    t.style = tm_road_chance(rd, 0.14f) ? 10 + pick(rd, 2) : pick(rd, 10);
     t.height = tm_road_draw(rd, 2.1f, 2.9f);
     t.seed = new_seed(rd);
     if (!in_junction(rd, t.z, t.z)) tm_road_add(things, t);
   }
   if ((rd->junction[1] > 0 && tm_road_chance(rd, 0.6f)) || (rd->crossing > 0 && tm_road_chance(rd, 0.5f))) {
-    RoadThing t = {.draw = tm_road_signal, .side = side, .x = s * (kerb + 0.2f), .style = pick(rd, 2), .height = 2.7f};
+    RoadThing t = {
+        .draw = tm_road_signal, .side = side, .x = s * (kerb + 0.2f), .style = pick(rd, 2), .height = 2.7f};
     t.seed = new_seed(rd);
     t.z = (rd->junction[1] > 0 ? rd->junction[0] : rd->crossing) - 0.8f;
     tm_road_add(things, t);
@@ -264,7 +305,13 @@ static void plan_furniture(Road *rd, RoadThings *things, int side) {
   if (tm_road_chance(rd, 0.25f)) { /* bollards along the kerb */
     const float z0 = tm_road_draw(rd, 4, 20);
     for (int i = 0; i < 8; i++) {
-      RoadThing t = {.draw = tm_road_lamp, .side = side, .x = s * (rd->half + 0.35f), .z = z0 + 1.6f * (float)i, .style = 2, .height = 0.95f, .seed = rd->seed};
+      RoadThing t = {.draw = tm_road_lamp,
+                     .side = side,
+                     .x = s * (rd->half + 0.35f),
+                     .z = z0 + 1.6f * (float)i,
+                     .style = 2,
+                     .height = 0.95f,
+                     .seed = rd->seed};
       if (!in_junction(rd, t.z, t.z)) tm_road_add(things, t);
     }
   }
@@ -283,11 +330,23 @@ static int car_style(Road *rd) {
   return u < 0.36f ? 0 : u < 0.62f ? 1 : u < 0.82f ? 2 : u < 0.94f ? 3 : 4;
 }
 
+/* Two cars, or a rider and a car, do not stand in the same place. */
+static gboolean taken(const RoadThings *things, float x, float z, float length) {
+  for (guint i = 0; i < things->n; i++) {
+    const RoadThing *t = things->v + i;
+    if (t->draw != tm_road_car) continue;
+    const float room = length + (t->style == 4 ? 5.4f : 2.5f);
+    if (tm_road_abs(t->x - x) < 1.75f && tm_road_abs(t->z - z) < room) return TRUE;
+  }
+  return FALSE;
+}
+
 static void car(Road *rd, RoadThings *things, float x, float z, float angle, int style) {
   RoadThing t = {.draw = tm_road_car, .x = x, .z = z, .angle = angle, .style = style, .seed = new_seed(rd)};
   /* The slope of the road's bend turns the car with it. */
   t.angle += (rd->heading + 2 * rd->curve * tm_road_min(z, 90)) * 0.159f;
-  tm_road_add(things, t);
+  const gboolean along = tm_road_abs(tm_road_sin(angle)) < 0.5f;
+  if (!along || !taken(things, x, z, style == 4 ? 5.4f : 2.5f)) tm_road_add(things, t);
 }
 
 static void plan_parked(Road *rd, RoadThings *things, int side) {
@@ -346,7 +405,8 @@ static void plan_people(Road *rd, RoadThings *things) {
   const int most = rd->kind == ROAD_CITY ? 10 : 5, n = pick(rd, most);
   for (int i = 0; i < n; i++) {
     const int side = pick(rd, 2);
-    const float u = tm_random_float(&rd->r), z = 4.5f + 38 * u * u, at = tm_road_draw(rd, 0.5f, tm_road_max(rd->pave[side] - 0.3f, 0.6f));
+    const float u = tm_random_float(&rd->r), z = 4.5f + 38 * u * u,
+                at = tm_road_draw(rd, 0.5f, tm_road_max(rd->pave[side] - 0.3f, 0.6f));
     const float x = sign_of(side) * (rd->half + rd->verge[side] + at);
     const int style = tm_road_chance(rd, 0.7f) ? pick(rd, 2) : 2;
     pedestrian(rd, things, x, z, style);
@@ -358,7 +418,7 @@ static void plan_people(Road *rd, RoadThings *things) {
     const int walkers = 1 + pick(rd, 3);
     for (int i = 0; i < walkers; i++) {
       const float x = tm_road_draw(rd, -rd->half, rd->half), dz = tm_road_draw(rd, -1, 1);
-      pedestrian(rd, things, x, z + dz, 2);
+      if (!taken(things, x, z + dz, 0.4f)) pedestrian(rd, things, x, z + dz, 2);
     }
   }
   const int riders = tm_road_chance(rd, 0.42f) ? 1 + pick(rd, 3) : 0;
@@ -374,7 +434,7 @@ static void plan_people(Road *rd, RoadThings *things) {
       t.style = 2 + pick(rd, 2);
       t.x = tm_road_draw(rd, -rd->half, rd->half);
     }
-    tm_road_add(things, t);
+    if (!taken(things, t.x, t.z, 1)) tm_road_add(things, t);
   }
 }
 

@@ -2,7 +2,8 @@
 
 enum { NEAR_CM = 60 };
 
-gboolean tm_road_wall(const Road *rd, float x0, float z0, float x1, float z1, float top, float bottom, RoadWall *wall, RoadPoint *out) {
+gboolean tm_road_wall(const Road *rd, float x0, float z0, float x1, float z1, float top, float bottom,
+                      RoadWall *wall, RoadPoint *out) {
   const float near = NEAR_CM * 0.01f;
   if (z0 < near && z1 < near) return FALSE;
   RoadWall *w = wall;

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Samples are never thrown out again: with every picture read once an epoch in random order, a fixed part kept gives as many hits as any
- * order of eviction, and a borrowed sample stays valid without counting. */
+/* Samples are never thrown out again: with every picture read once an epoch in random order, a fixed part
+ * kept gives as many hits as any order of eviction, and a borrowed sample stays valid without counting. */
 struct _TmSampleCache {
   TmDataset *dataset;
   GMutex lock;
@@ -57,7 +57,8 @@ static const TmSample *look_up(TmSampleCache *c, guint i) {
   return s;
 }
 
-/* Keeps @own if there is room. Of two threads that decoded the same entry, the second uses what the first has kept. */
+/* Keeps @own if there is room. Of two threads that decoded the same entry, the second uses what the first has
+ * kept. */
 static const TmSample *keep(TmSampleCache *c, guint i, TmSample *own) {
   const gsize bytes = (gsize)own->w * (gsize)own->h * (own->labels ? 4 : 3);
   const TmSample *result = own;
@@ -74,7 +75,8 @@ static const TmSample *keep(TmSampleCache *c, guint i, TmSample *own) {
   return result;
 }
 
-const TmSample *tm_sample_cache_get(TmSampleCache *c, guint i, TmSample *own, double *seconds, GError **error) {
+const TmSample *tm_sample_cache_get(TmSampleCache *c, guint i, TmSample *own, double *seconds,
+                                    GError **error) {
   const TmSample *s = look_up(c, i);
   if (s) return s;
   const gint64 t0 = g_get_monotonic_time();

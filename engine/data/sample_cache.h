@@ -1,4 +1,5 @@
-/* sample_cache.h: keeps decoded samples in memory, so that a dataset that fits is decoded once a run. Private to data. */
+/* sample_cache.h: keeps decoded samples in memory, so that a dataset that fits is decoded once a run. Private
+ * to data. */
 #pragma once
 
 #include "engine/data/dataset.h"
@@ -10,6 +11,8 @@ TmSampleCache *tm_sample_cache_new(TmDataset *d, gsize budget);
 void tm_sample_cache_free(TmSampleCache *c);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmSampleCache, tm_sample_cache_free)
 
-/** Entry @i decoded. Either kept (borrowed until the cache is freed; @own stays empty) or, when the budget is spent, decoded into @own, which the
- * caller clears. @seconds is increased by the time decoding took. NULL with the error of the file. Any thread. */
-const TmSample *tm_sample_cache_get(TmSampleCache *c, guint i, TmSample *own, double *seconds, GError **error);
+/** Entry @i decoded. Either kept (borrowed until the cache is freed; @own stays empty) or, when the budget is
+ * spent, decoded into @own, which the caller clears. @seconds is increased by the time decoding took. NULL
+ * with the error of the file. Any thread. */
+const TmSample *tm_sample_cache_get(TmSampleCache *c, guint i, TmSample *own, double *seconds,
+                                    GError **error);

@@ -44,8 +44,10 @@ static gboolean in_list(const char *name, const char *const *list) {
   return name && g_strv_contains(list, name);
 }
 
-/* Looks in each folder of @parent for one whose file @name holds a word of @list, and gives the path of its file @value. */
-static char *find_sensor(const char *root, const char *parent, const char *name, const char *const *list, const char *value) {
+/* Looks in each folder of @parent for one whose file @name holds a word of @list, and gives the path of its
+ * file @value. */
+static char *find_sensor(const char *root, const char *parent, const char *name, const char *const *list,
+                         const char *value) {
   g_autofree char *top = g_strconcat(root, parent, NULL);
   GDir *d = g_dir_open(top, 0, NULL);
   if (!d) return NULL;
@@ -89,7 +91,8 @@ void tm_host_close(TmHost *h) {
 static void sample_load(TmHost *h, TmMonitorSample *s) {
   g_autofree char *text = read_text(h->root, "/proc/stat");
   unsigned long long t[8] = {0}; /* user nice system idle iowait irq softirq steal */
-  if (!text || sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7) < 4) {
+  if (!text || sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", t, t + 1, t + 2, t + 3, t + 4,
+                      t + 5, t + 6, t + 7) < 4) {
     h->have_load = FALSE;
     return;
   }
@@ -107,7 +110,8 @@ static void sample_load(TmHost *h, TmMonitorSample *s) {
 static void sample_memory(TmHost *h, TmMonitorSample *s) {
   g_autofree char *text = read_text(h->root, "/proc/meminfo");
   guint64 total, available;
-  if (text && find_number(text, "MemTotal:", &total) && find_number(text, "MemAvailable:", &available) && total >= available)
+  if (text && find_number(text, "MemTotal:", &total) && find_number(text, "MemAvailable:", &available) &&
+      total >= available)
     tm_monitor_set(s, TM_READING_MEMORY, (double)(total - available) * 1024);
   g_autofree char *statm = read_text(h->root, "/proc/self/statm");
   unsigned long long resident;
@@ -123,7 +127,8 @@ static void sample_disk(TmHost *h, TmMonitorSample *s) {
     return;
   }
   if (h->have_disk && s->time_us > h->read_time_us && bytes >= h->read_bytes)
-    tm_monitor_set(s, TM_READING_DISK_READ, (double)(bytes - h->read_bytes) * 1e6 / (double)(s->time_us - h->read_time_us));
+    tm_monitor_set(s, TM_READING_DISK_READ,
+                   (double)(bytes - h->read_bytes) * 1e6 / (double)(s->time_us - h->read_time_us));
   h->read_bytes = bytes;
   h->read_time_us = s->time_us;
   h->have_disk = TRUE;
@@ -133,7 +138,8 @@ static void sample_temperature(TmHost *h, TmMonitorSample *s) {
   char *text = NULL, *end = NULL;
   if (!h->temperature || !g_file_get_contents(h->temperature, &text, NULL, NULL)) return;
   const gint64 milli = g_ascii_strtoll(text, &end, 10);
-  if (end != text && milli > -100000 && milli < 250000) tm_monitor_set(s, TM_READING_CPU_TEMPERATURE, (double)milli / 1000);
+  if (end != text && milli > -100000 && milli < 250000)
+    tm_monitor_set(s, TM_READING_CPU_TEMPERATURE, (double)milli / 1000);
   g_free(text);
 }
 
@@ -161,9 +167,11 @@ char *tm_host_cpu_name(const char *root) {
 }
 
 gsize tm_host_memory(const char *root) {
-  g_autofree char *text = read_text(root, "/proc/meminfo"), *limit = read_text(root, "/sys/fs/cgroup/memory.max");
+  g_autofree char *text = read_text(root, "/proc/meminfo"),
+                  *limit = read_text(root, "/sys/fs/cgroup/memory.max");
   guint64 kib = 0;
   if (text) find_number(text, "MemTotal:", &kib);
-  const guint64 total = kib * 1024, most = limit ? g_ascii_strtoull(limit, NULL, 10) : 0; /* "max" reads as 0 */
+  const guint64 total = kib * 1024,
+                most = limit ? g_ascii_strtoull(limit, NULL, 10) : 0; /* "max" reads as 0 */
   return most && most < total ? most : total;
 }

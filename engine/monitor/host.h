@@ -1,4 +1,5 @@
-/* host.h: readings of the processor, the memory and this process from /proc and /sys. Private to monitor. One thread at a time. */
+/* host.h: readings of the processor, the memory and this process from /proc and /sys. Private to monitor. One
+ * thread at a time. */
 #pragma once
 
 #include "engine/monitor/monitor.h"
@@ -10,7 +11,8 @@ TmHost *tm_host_open(const char *root);
 void tm_host_close(TmHost *h);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmHost, tm_host_close)
 
-/** Fills the host's values of @s and sets their bits. s->time_us must be set. Rates (load, disk) need a call before and are invalid at first. */
+/** Fills the host's values of @s and sets their bits. s->time_us must be set. Rates (load, disk) need a call
+ * before and are invalid at first. */
 void tm_host_sample(TmHost *h, TmMonitorSample *s);
 
 /** The processor's name; the machine's architecture when it has none. Never NULL. */

@@ -3,7 +3,8 @@
 #include "engine/monitor/nvml.h"
 
 void tm_machine_read(TmMachine *out) {
-  *out = (TmMachine){.cpu = tm_host_cpu_name(""), .cores = (int)g_get_num_processors(), .memory = tm_host_memory("")};
+  *out = (TmMachine){
+      .cpu = tm_host_cpu_name(""), .cores = (int)g_get_num_processors(), .memory = tm_host_memory("")};
   g_autoptr(GError) error = NULL;
   g_autoptr(TmNvml) gpu = tm_nvml_open(&error);
   if (gpu)

@@ -30,7 +30,8 @@ static gboolean wait_locked(TmMonitor *m, gint64 *next) {
 
 static gpointer run(gpointer data) {
   TmMonitor *m = data;
-  /* The libraries are loaded here and not in tm_monitor_new(): a sleeping GPU takes seconds to wake, and the window must not wait. */
+  /* The libraries are loaded here and not in tm_monitor_new(): a sleeping GPU takes seconds to wake, and the
+   * window must not wait. */
   g_autoptr(TmHost) host = tm_host_open("");
   g_autoptr(TmNvml) gpu = tm_nvml_open(NULL);
   gint64 next = g_get_monotonic_time();
@@ -53,7 +54,8 @@ TmMonitor *tm_monitor_new(void) {
   TmMonitor *m = g_new0(TmMonitor, 1);
   g_mutex_init(&m->lock);
   g_cond_init(&m->end);
-  m->thread = g_thread_try_new("tm-monitor", run, m, NULL); /* without a thread there are no samples, which readers know */
+  m->thread = g_thread_try_new("tm-monitor", run, m,
+                               NULL); /* without a thread there are no samples, which readers know */
   return m;
 }
 
