@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/predict/infer_graph.h"
+#include "engine/predict/tiles.h"
 #include "engine/train/session.h"
 
 /* A tile judges its middle; the margin gives the net the surroundings it sees (about 90 pixels at four
@@ -83,42 +84,34 @@ static int tile_side(const TmSession *s) {
   return side;
 }
 
-/* Where tile @i of @n lies along an axis of @extent, and what it judges: tiles overlap by the margin on both
- * sides, those at the ends reach them. */
-static void place(int i, int n, int extent, int side, int *at, int *from, int *to) {
-  const int stride = side - 2 * TILE_MARGIN;
-  *at = MIN(i * stride, extent - side);
-  *from = i == 0 ? 0 : i * stride + TILE_MARGIN;
-  *to = i == n - 1 ? extent : (i + 1) * stride + TILE_MARGIN;
-}
-
-static int tiles_along(int extent, int side) {
-  const int stride = side - 2 * TILE_MARGIN;
-  return extent <= side ? 1 : (extent - side + stride - 1) / stride + 1;
+static gboolean each_tile(TmSession *s, TmEval *e, const TmSample *sample, const TmSpan *x, const TmSpan *y,
+                          guint8 *rgb, TmTileFunc each, gpointer user, GError **error) {
+  const TmTile t = {x->from, y->from, x->keep_from, y->keep_from, x->keep_to, y->keep_to};
+  const gsize row = (gsize)x->size * 3;
+  for (int k = 0; k < y->size; k++)
+    memcpy(rgb + (gsize)k * row, sample->rgb + ((gsize)(y->from + k) * (gsize)sample->w + (gsize)x->from) * 3,
+           row);
+  return each(s, e, &t, rgb, user, error);
 }
 
 gboolean tm_session_tiles(TmSession *s, const TmSample *sample, TmTileFunc each, gpointer user,
                           GError **error) {
-  const int side = tile_side(s), tw = MIN(side, sample->w), th = MIN(side, sample->h);
-  const int nx = tiles_along(sample->w, tw), ny = tiles_along(sample->h, th);
-  TmEval *e = tm_session_eval(s, 1, tw, th, error);
+  const int side = tile_side(s), w = MIN(side, sample->w), h = MIN(side, sample->h);
+  g_autoptr(GArray) across = tm_tiles_plan(sample->w, side, TILE_MARGIN),
+                    down = tm_tiles_plan(sample->h, side, TILE_MARGIN);
+  TmEval *e = tm_session_eval(s, 1, w, h, error);
   if (!e) return FALSE;
-  g_autofree guint8 *rgb = g_try_malloc((gsize)tw * (gsize)th * 3);
+  g_autofree guint8 *rgb = g_try_malloc((gsize)w * (gsize)h * 3);
   if (!rgb) {
     g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY,
                         _("There is no memory for a tile of the picture."));
     return FALSE;
   }
-  for (int j = 0; j < ny; j++)
-    for (int i = 0; i < nx; i++) {
-      TmTile t;
-      place(i, nx, sample->w, tw, &t.x, &t.x0, &t.x1);
-      place(j, ny, sample->h, th, &t.y, &t.y0, &t.y1);
-      for (int y = 0; y < th; y++)
-        memcpy(rgb + (gsize)y * (gsize)tw * 3,
-               sample->rgb + ((gsize)(t.y + y) * (gsize)sample->w + (gsize)t.x) * 3, (gsize)tw * 3);
-      if (!each(s, e, &t, rgb, user, error)) return FALSE;
-    }
+  for (guint j = 0; j < down->len; j++)
+    for (guint i = 0; i < across->len; i++)
+      if (!each_tile(s, e, sample, &g_array_index(across, TmSpan, i), &g_array_index(down, TmSpan, j), rgb,
+                     each, user, error))
+        return FALSE;
   return TRUE;
 }
 

@@ -88,6 +88,7 @@ void tm_trainer_set_probe(TmTrainer *t, guint entry);
 TmTrainerState tm_trainer_state(TmTrainer *t);
 void tm_trainer_snapshot(TmTrainer *t, TmSnapshot *out);
 void tm_snapshot_clear(TmSnapshot *s);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TmSnapshot, tm_snapshot_clear)
 /** The latest probe if newer than (@epoch, @step) of the last one seen, else NULL. Free with tm_probe_free(). */
 TmProbe *tm_trainer_probe(TmTrainer *t, const TmProbe *last);
 void tm_probe_free(TmProbe *p);

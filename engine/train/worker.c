@@ -228,6 +228,7 @@ static void obey(TmTrainer *t) {
     if (!c) return;
     const Action action = actions[c->kind][paused];
     if (action) action(t, c);
+    if (t->one_step) return; /* what was asked for after the step comes after it */
     if (t->flow == TM_FLOW_FAIL || t->flow == TM_FLOW_STOP_NOW || (t->flow != before && !paused)) return;
     if (paused && c->kind == TM_COMMAND_STOP) return; /* tries to end again, though it stood so before */
   }
