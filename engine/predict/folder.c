@@ -1,4 +1,5 @@
-/* folder.c: a folder of pictures to a folder of masks. One file at a time; a file that fails is told and the next one follows. */
+/* folder.c: a folder of pictures to a folder of masks. One file at a time; a file that fails is told and the
+ * next one follows. */
 #include <errno.h>
 #include <glib/gi18n.h>
 #include <glib/gstdio.h>
@@ -30,7 +31,9 @@ void tm_folder_result_clear(TmFolderResult *r) {
   *r = (TmFolderResult){0};
 }
 
-static int by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(gconstpointer a, gconstpointer b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static gboolean list_pictures(Job *j, GError **error) {
   g_autoptr(GError) why = NULL;
@@ -38,7 +41,8 @@ static gboolean list_pictures(Job *j, GError **error) {
   g_autofree char *shown = g_filename_display_name(j->folder);
   guint other = 0;
   if (!d) {
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("The folder “%s” cannot be read: %s."), shown, why->message);
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("The folder “%s” cannot be read: %s."), shown,
+                why->message);
     return FALSE;
   }
   for (const char *name; (name = g_dir_read_name(d));) {
@@ -52,9 +56,12 @@ static gboolean list_pictures(Job *j, GError **error) {
   g_ptr_array_sort(j->names, by_name);
   if (j->names->len > 0) return TRUE;
   if (other)
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” holds pictures of other kinds only. Tarmac reads PNG and JPEG: convert them first."), shown);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("“%s” holds pictures of other kinds only. Tarmac reads PNG and JPEG: convert them first."),
+                shown);
   else
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” holds no pictures (PNG or JPEG). Subfolders are not looked into."), shown);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("“%s” holds no pictures (PNG or JPEG). Subfolders are not looked into."), shown);
   return FALSE;
 }
 
@@ -63,8 +70,12 @@ static char *out_path(const Job *j, guint i, const char *suffix) {
   return g_build_filename(j->out_dir, name, NULL);
 }
 
-static char *mask_path(const Job *j, guint i) { return out_path(j, i, ".png"); }
-static char *overlay_path(const Job *j, guint i) { return out_path(j, i, TM_OVERLAY_SUFFIX ".png"); }
+static char *mask_path(const Job *j, guint i) {
+  return out_path(j, i, ".png");
+}
+static char *overlay_path(const Job *j, guint i) {
+  return out_path(j, i, TM_OVERLAY_SUFFIX ".png");
+}
 
 /* Asked before the first picture is predicted, not when half of them are written. */
 static gboolean check_existing(const Job *j, GError **error) {
@@ -79,10 +90,12 @@ static gboolean check_existing(const Job *j, GError **error) {
     if (n++ == 0) first = g_filename_display_name(there ? mask : overlay);
   }
   if (n == 0) return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_FILE,
-              ngettext("%u result is there already (“%s”). Choose an empty folder, or allow replacing.",
-                       "%u results are there already (“%s” is the first). Choose an empty folder, or allow replacing.", n),
-              n, first);
+  g_set_error(
+      error, TM_ERROR, TM_ERROR_FILE,
+      ngettext(
+          "%u result is there already (“%s”). Choose an empty folder, or allow replacing.",
+          "%u results are there already (“%s” is the first). Choose an empty folder, or allow replacing.", n),
+      n, first);
   return FALSE;
 }
 
@@ -98,7 +111,8 @@ static void begin_shares(Job *j) {
 
 static void add_shares(Job *j, guint i, const guint8 *labels, gsize pixels) {
   guint64 count[256] = {0};
-  g_autofree char *name = g_filename_display_name(j->names->pdata[i]), *stem = g_filename_display_name(j->stems[i]);
+  g_autofree char *name = g_filename_display_name(j->names->pdata[i]),
+                  *stem = g_filename_display_name(j->stems[i]);
   g_autofree char *mask = g_strconcat(stem, ".png", NULL);
   for (gsize k = 0; k < pixels; k++) count[labels[k]]++;
   tm_csv_text(j->shares, name);
@@ -113,16 +127,19 @@ static void add_shares(Job *j, guint i, const guint8 *labels, gsize pixels) {
 
 static gboolean do_picture(Job *j, guint i, GError **error) {
   g_auto(TmPicture) picture = {0};
-  g_autofree char *in = g_build_filename(j->folder, j->names->pdata[i], NULL), *mask = mask_path(j, i), *overlay = overlay_path(j, i);
+  g_autofree char *in = g_build_filename(j->folder, j->names->pdata[i], NULL), *mask = mask_path(j, i),
+                  *overlay = overlay_path(j, i);
   if (!tm_image_read_picture(in, NULL, &picture, error)) return FALSE;
   const gsize pixels = (gsize)picture.w * (gsize)picture.h;
   g_autofree guint8 *labels = g_try_malloc(pixels);
   if (!labels) {
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a mask of %d×%d pixels."), picture.w, picture.h);
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a mask of %d×%d pixels."),
+                picture.w, picture.h);
     return FALSE;
   }
   const TmClassTable *t = j->p->meta.classes;
-  if (!tm_predictor_run(j->p, picture.rgb, picture.w, picture.h, labels, error) || !tm_write_mask(mask, t, labels, picture.w, picture.h, error) ||
+  if (!tm_predictor_run(j->p, picture.rgb, picture.w, picture.h, labels, error) ||
+      !tm_write_mask(mask, t, labels, picture.w, picture.h, error) ||
       !tm_write_overlay(overlay, t, picture.rgb, labels, picture.w, picture.h, error))
     return FALSE;
   add_shares(j, i, labels, pixels);
@@ -138,10 +155,13 @@ static void note_failure(Job *j, guint i, const GError *why) {
   g_autofree char *name = g_filename_display_name(j->names->pdata[i]);
   j->result->failed++;
   /* Errors of files name them; others, such as memory, do not. */
-  g_ptr_array_add(j->result->errors, strstr(why->message, name) ? g_strdup(why->message) : g_strdup_printf("%s: %s", name, why->message));
+  g_ptr_array_add(j->result->errors, strstr(why->message, name)
+                                         ? g_strdup(why->message)
+                                         : g_strdup_printf("%s: %s", name, why->message));
 }
 
-static gboolean do_pictures(Job *j, gboolean (*progress)(guint done, guint total, gpointer user), gpointer user, GError **error) {
+static gboolean do_pictures(Job *j, gboolean (*progress)(guint done, guint total, gpointer user),
+                            gpointer user, GError **error) {
   for (guint i = 0; i < j->names->len; i++) {
     g_autoptr(GError) why = NULL;
     if (do_picture(j, i, &why)) {
@@ -160,7 +180,9 @@ static gboolean do_pictures(Job *j, gboolean (*progress)(guint done, guint total
   return TRUE;
 }
 
-static gboolean run_job(Job *j, gboolean replace, gboolean (*progress)(guint done, guint total, gpointer user), gpointer user, GError **error) {
+static gboolean run_job(Job *j, gboolean replace,
+                        gboolean (*progress)(guint done, guint total, gpointer user), gpointer user,
+                        GError **error) {
   if (!list_pictures(j, error) || !tm_out_dir_check(j->folder, j->out_dir, error)) return FALSE;
   j->stems = tm_out_stems((const char *const *)j->names->pdata, j->names->len);
   if (!replace && !check_existing(j, error)) return FALSE;
@@ -175,9 +197,15 @@ static gboolean run_job(Job *j, gboolean replace, gboolean (*progress)(guint don
   return tm_atomic_write_file(path, j->shares->str, j->shares->len, whole ? error : NULL) && whole;
 }
 
-gboolean tm_predictor_folder(TmPredictor *p, const char *folder, const char *out_dir, gboolean replace, TmFolderResult *out,
-                             gboolean (*progress)(guint done, guint total, gpointer user), gpointer user, GError **error) {
-  Job j = {.p = p, .folder = folder, .out_dir = out_dir, .names = g_ptr_array_new_with_free_func(g_free), .result = out};
+gboolean tm_predictor_folder(TmPredictor *p, const char *folder, const char *out_dir, gboolean replace,
+                             TmFolderResult *out,
+                             gboolean (*progress)(guint done, guint total, gpointer user), gpointer user,
+                             GError **error) {
+  Job j = {.p = p,
+           .folder = folder,
+           .out_dir = out_dir,
+           .names = g_ptr_array_new_with_free_func(g_free),
+           .result = out};
   const gint64 begin = g_get_monotonic_time();
   *out = (TmFolderResult){.errors = g_ptr_array_new_with_free_func(g_free)};
   const gboolean ok = run_job(&j, replace, progress, user, error);

@@ -37,7 +37,8 @@ static gboolean lies_in(const char *path, const char *folder) {
 
 /* A folder of pictures alone is no dataset; one with masks is. */
 static gboolean is_dataset(const char *folder) {
-  g_autoptr(TmDataset) d = g_file_test(folder, G_FILE_TEST_IS_DIR) ? tm_dataset_open(folder, NULL, NULL) : NULL;
+  g_autoptr(TmDataset) d =
+      g_file_test(folder, G_FILE_TEST_IS_DIR) ? tm_dataset_open(folder, NULL, NULL) : NULL;
   for (guint i = 0; d && i < tm_dataset_n(d); i++)
     if (tm_dataset_entry(d, i)->mask) return TRUE;
   return FALSE;
@@ -45,14 +46,17 @@ static gboolean is_dataset(const char *folder) {
 
 /* Folders that hold everything a user has are not looked through. */
 static gboolean is_common(const char *folder) {
-  return g_str_equal(folder, "/") || g_str_equal(folder, g_get_home_dir()) || g_str_equal(folder, g_get_tmp_dir());
+  return g_str_equal(folder, "/") || g_str_equal(folder, g_get_home_dir()) ||
+         g_str_equal(folder, g_get_tmp_dir());
 }
 
 gboolean tm_out_dir_check(const char *folder, const char *out_dir, GError **error) {
   g_autofree char *in = resolve(folder), *out = resolve(out_dir), *shown = g_filename_display_name(out);
   if (g_str_equal(in, out) || lies_in(out, in)) {
     g_set_error(error, TM_ERROR, TM_ERROR_FILE,
-                _("Predictions cannot be written to “%s”, because the pictures are read from there. Choose a folder elsewhere."), shown);
+                _("Predictions cannot be written to “%s”, because the pictures are read from there. Choose a "
+                  "folder elsewhere."),
+                shown);
     return FALSE;
   }
   g_autofree char *at = g_strdup(out);
@@ -60,8 +64,9 @@ gboolean tm_out_dir_check(const char *folder, const char *out_dir, GError **erro
     if (is_dataset(at)) {
       g_autofree char *dataset = g_filename_display_name(at);
       g_set_error(error, TM_ERROR, TM_ERROR_FILE,
-                  _("Predictions cannot be written to “%s”, because “%s” is a dataset and is left as it is. Choose a folder elsewhere."), shown,
-                  dataset);
+                  _("Predictions cannot be written to “%s”, because “%s” is a dataset and is left as it is. "
+                    "Choose a folder elsewhere."),
+                  shown, dataset);
       return FALSE;
     }
     char *parent = g_path_get_dirname(at);

@@ -20,7 +20,8 @@ static char *shortened(const char *stem) {
 
 /* Takes @stem when both its outputs are free. */
 static gboolean take(GHashTable *taken, const char *stem) {
-  g_autofree char *mask = g_strconcat(stem, ".png", NULL), *overlay = g_strconcat(stem, TM_OVERLAY_SUFFIX ".png", NULL);
+  g_autofree char *mask = g_strconcat(stem, ".png", NULL),
+                  *overlay = g_strconcat(stem, TM_OVERLAY_SUFFIX ".png", NULL);
   if (g_hash_table_contains(taken, mask) || g_hash_table_contains(taken, overlay)) return FALSE;
   g_hash_table_add(taken, g_steal_pointer(&mask));
   g_hash_table_add(taken, g_steal_pointer(&overlay));

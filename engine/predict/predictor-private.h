@@ -6,7 +6,12 @@
 #include "engine/program/program.h"
 #include "engine/run/net_meta.h"
 
-enum { TM_PREDICT_PROGRAMS = 3, TM_PREDICT_TILE = 1024, TM_PREDICT_OVERLAP = 64, TM_PREDICT_WHOLE_PIXELS = 16 << 20 };
+enum {
+  TM_PREDICT_PROGRAMS = 3,
+  TM_PREDICT_TILE = 1024,
+  TM_PREDICT_OVERLAP = 64,
+  TM_PREDICT_WHOLE_PIXELS = 16 << 20
+};
 
 /* The net compiled for one picture size. */
 typedef struct {
@@ -30,8 +35,11 @@ struct _TmPredictor {
 };
 
 /** The picture in one piece. */
-gboolean tm_predictor_run_whole(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, GError **error);
+gboolean tm_predictor_run_whole(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels,
+                                GError **error);
 /** In tiles of @tile with @overlap. */
-gboolean tm_predictor_run_tiled(TmPredictor *p, const guint8 *rgb, int w, int h, int tile, int overlap, guint8 *labels, GError **error);
-/** FALSE with TM_ERROR_DATA and the first difference when a mask of one table means something else in the other. */
+gboolean tm_predictor_run_tiled(TmPredictor *p, const guint8 *rgb, int w, int h, int tile, int overlap,
+                                guint8 *labels, GError **error);
+/** FALSE with TM_ERROR_DATA and the first difference when a mask of one table means something else in the
+ * other. */
 gboolean tm_predictor_same_classes(const TmClassTable *net, const TmClassTable *data, GError **error);

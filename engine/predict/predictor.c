@@ -11,24 +11,29 @@ enum { SMALLEST_TILE = 128, NAMES_TOLD = 4 };
 
 /* ---- open ---- */
 
-/* Which tensors of the net the checkpoint lacks or has in another shape: each with what is there and what is wanted. */
+/* Which tensors of the net the checkpoint lacks or has in another shape: each with what is there and what is
+ * wanted. */
 static void mismatch(GString *list, guint *n, const TmParam *want, const TmTensor *have) {
   if ((*n)++ >= NAMES_TOLD) return;
   if (list->len) g_string_append(list, ", ");
   if (have)
-    g_string_append_printf(list, _("“%s” (%d×%d×%d×%d there, %d×%d×%d×%d wanted)"), want->name, have->shape.n, have->shape.c, have->shape.h,
-                           have->shape.w, want->shape.n, want->shape.c, want->shape.h, want->shape.w);
+    g_string_append_printf(list, _("“%s” (%d×%d×%d×%d there, %d×%d×%d×%d wanted)"), want->name, have->shape.n,
+                           have->shape.c, have->shape.h, have->shape.w, want->shape.n, want->shape.c,
+                           want->shape.h, want->shape.w);
   else
     g_string_append_printf(list, _("“%s” (not there)"), want->name);
 }
 
 static const float *input_state(const TmPredictor *p, const TmParam *want, float *three) {
-  const double *from = g_str_equal(want->name, "input.mean") ? p->meta.mean : g_str_equal(want->name, "input.std") ? p->meta.std : NULL;
+  const double *from = g_str_equal(want->name, "input.mean")  ? p->meta.mean
+                       : g_str_equal(want->name, "input.std") ? p->meta.std
+                                                              : NULL;
   for (int i = 0; from && i < 3; i++) three[i] = (float)from[i];
   return from ? three : NULL;
 }
 
-/* Where the run keeps a running average of its weights, that is what was judged: last.safetensors has it beside the weights. */
+/* Where the run keeps a running average of its weights, that is what was judged: last.safetensors has it
+ * beside the weights. */
 static const TmTensor *find_tensor(const TmCheckpoint *c, const TmParam *want) {
   g_autofree char *average = g_strconcat("ema.", want->name, NULL);
   const TmTensor *t = tm_checkpoint_tensor(c, average);
@@ -51,8 +56,11 @@ static gboolean load_params(TmPredictor *p, const TmCheckpoint *c, GError **erro
   if (n_wrong == 0) return TRUE;
   g_autofree char *shown = g_filename_display_name(p->path);
   g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-              ngettext("“%s” does not hold the network it describes: %u tensor does not fit: %s. Use a checkpoint as Tarmac wrote it.",
-                       "“%s” does not hold the network it describes: %u tensors do not fit: %s. Use a checkpoint as Tarmac wrote it.", n_wrong),
+              ngettext("“%s” does not hold the network it describes: %u tensor does not fit: %s. Use a "
+                       "checkpoint as Tarmac wrote it.",
+                       "“%s” does not hold the network it describes: %u tensors do not fit: %s. Use a "
+                       "checkpoint as Tarmac wrote it.",
+                       n_wrong),
               shown, n_wrong, wrong->str);
   return FALSE;
 }
@@ -61,15 +69,19 @@ static gboolean load_params(TmPredictor *p, const TmCheckpoint *c, GError **erro
 static gboolean make_params(TmPredictor *p, const TmCheckpoint *c, GError **error) {
   g_autoptr(TmGraph) g = tm_graph_new();
   tm_infer_graph(g, &p->net, TM_SHAPE(1, 3, 1 << p->net.depth, 1 << p->net.depth), NULL, NULL);
-  return tm_graph_check(g, error) && (p->params = tm_params_new(p->backend, g, error)) && load_params(p, c, error);
+  return tm_graph_check(g, error) && (p->params = tm_params_new(p->backend, g, error)) &&
+         load_params(p, c, error);
 }
 
 static gboolean read_meta(TmPredictor *p, TmCheckpoint *c, GError **error) {
   g_autoptr(GError) why = NULL;
   tm_settings_defaults(&p->settings);
-  if (tm_net_meta_read(tm_checkpoint_meta(c), &p->meta, &why) && tm_settings_from_json(&p->settings, p->meta.settings, &why)) return TRUE;
+  if (tm_net_meta_read(tm_checkpoint_meta(c), &p->meta, &why) &&
+      tm_settings_from_json(&p->settings, p->meta.settings, &why))
+    return TRUE;
   g_autofree char *shown = g_filename_display_name(p->path);
-  g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” was not written by Tarmac, or by another version of it: %s"), shown, why->message);
+  g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+              _("“%s” was not written by Tarmac, or by another version of it: %s"), shown, why->message);
   return FALSE;
 }
 
@@ -81,12 +93,15 @@ static TmDType choose_precision(const TmPredictor *p) {
   return bf16 ? TM_BF16 : TM_F32;
 }
 
-TmPredictor *tm_predictor_open(const char *path, const char *backend, const TmBackendOptions *options, GError **error) {
+TmPredictor *tm_predictor_open(const char *path, const char *backend, const TmBackendOptions *options,
+                               GError **error) {
   static const TmBackendOptions defaults = {0};
   g_autoptr(TmPredictor) p = g_new0(TmPredictor, 1);
   if (!(p->path = tm_run_best_path(path, error))) return NULL;
   g_autoptr(TmCheckpoint) c = tm_checkpoint_read(p->path, error);
-  if (!c || !read_meta(p, c, error) || !(p->backend = tm_backend_open(backend, options ? options : &defaults, error))) return NULL;
+  if (!c || !read_meta(p, c, error) ||
+      !(p->backend = tm_backend_open(backend, options ? options : &defaults, error)))
+    return NULL;
   tm_infer_net(&p->settings, p->meta.classes->n, &p->net);
   p->precision = choose_precision(p);
   return make_params(p, c, error) ? g_steal_pointer(&p) : NULL;
@@ -108,10 +123,18 @@ void tm_predictor_free(TmPredictor *p) {
   g_free(p);
 }
 
-const TmClassTable *tm_predictor_classes(const TmPredictor *p) { return p->meta.classes; }
-const TmSettings *tm_predictor_settings(const TmPredictor *p) { return &p->settings; }
-const char *tm_predictor_checkpoint(const TmPredictor *p) { return p->path; }
-guint tm_predictor_epoch(const TmPredictor *p) { return p->meta.epoch; }
+const TmClassTable *tm_predictor_classes(const TmPredictor *p) {
+  return p->meta.classes;
+}
+const TmSettings *tm_predictor_settings(const TmPredictor *p) {
+  return &p->settings;
+}
+const char *tm_predictor_checkpoint(const TmPredictor *p) {
+  return p->path;
+}
+guint tm_predictor_epoch(const TmPredictor *p) {
+  return p->meta.epoch;
+}
 
 /* ---- run ---- */
 
@@ -156,33 +179,40 @@ static TmPredictProgram *program_for(TmPredictor *p, int w, int h, GError **erro
   return oldest;
 }
 
-gboolean tm_predictor_run_whole(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, GError **error) {
+gboolean tm_predictor_run_whole(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels,
+                                GError **error) {
   TmPredictProgram *s = program_for(p, w, h, error);
-  return s && tm_program_write(s->program, s->picture, rgb, TM_U8, error) && tm_program_run(s->program, error) &&
-         tm_program_read(s->program, s->labels, labels, TM_U8, error);
+  return s && tm_program_write(s->program, s->picture, rgb, TM_U8, error) &&
+         tm_program_run(s->program, error) && tm_program_read(s->program, s->labels, labels, TM_U8, error);
 }
 
-static gboolean run_tile(TmPredictor *p, const guint8 *rgb, int w, const TmSpan *x, const TmSpan *y, guint8 *tile_rgb, guint8 *tile_labels,
-                         guint8 *labels, GError **error) {
+static gboolean run_tile(TmPredictor *p, const guint8 *rgb, int w, const TmSpan *x, const TmSpan *y,
+                         guint8 *tile_rgb, guint8 *tile_labels, guint8 *labels, GError **error) {
   for (int r = 0; r < y->size; r++)
-    memcpy(tile_rgb + (gsize)r * x->size * 3, rgb + ((gsize)(y->from + r) * w + x->from) * 3, (gsize)x->size * 3);
+    memcpy(tile_rgb + (gsize)r * x->size * 3, rgb + ((gsize)(y->from + r) * w + x->from) * 3,
+           (gsize)x->size * 3);
   if (!tm_predictor_run_whole(p, tile_rgb, x->size, y->size, tile_labels, error)) return FALSE;
   for (int r = y->keep_from; r < y->keep_to; r++)
-    memcpy(labels + (gsize)r * w + x->keep_from, tile_labels + (gsize)(r - y->from) * x->size + (x->keep_from - x->from),
+    memcpy(labels + (gsize)r * w + x->keep_from,
+           tile_labels + (gsize)(r - y->from) * x->size + (x->keep_from - x->from),
            (gsize)(x->keep_to - x->keep_from));
   return TRUE;
 }
 
-gboolean tm_predictor_run_tiled(TmPredictor *p, const guint8 *rgb, int w, int h, int tile, int overlap, guint8 *labels, GError **error) {
+gboolean tm_predictor_run_tiled(TmPredictor *p, const guint8 *rgb, int w, int h, int tile, int overlap,
+                                guint8 *labels, GError **error) {
   g_autoptr(GArray) across = tm_tiles_plan(w, tile, overlap), down = tm_tiles_plan(h, tile, overlap);
-  g_autofree guint8 *tile_rgb = g_try_malloc((gsize)tile * tile * 3), *tile_labels = g_try_malloc((gsize)tile * tile);
+  g_autofree guint8 *tile_rgb = g_try_malloc((gsize)tile * tile * 3),
+                    *tile_labels = g_try_malloc((gsize)tile * tile);
   if (!tile_rgb || !tile_labels) {
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a tile of %d×%d pixels."), tile, tile);
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a tile of %d×%d pixels."),
+                tile, tile);
     return FALSE;
   }
   for (guint j = 0; j < down->len; j++)
     for (guint i = 0; i < across->len; i++)
-      if (!run_tile(p, rgb, w, &g_array_index(across, TmSpan, i), &g_array_index(down, TmSpan, j), tile_rgb, tile_labels, labels, error))
+      if (!run_tile(p, rgb, w, &g_array_index(across, TmSpan, i), &g_array_index(down, TmSpan, j), tile_rgb,
+                    tile_labels, labels, error))
         return FALSE;
   return TRUE;
 }
@@ -200,7 +230,8 @@ gboolean tm_predictor_run(TmPredictor *p, const guint8 *rgb, int w, int h, guint
   for (int tile = TM_PREDICT_TILE; tile >= SMALLEST_TILE; tile /= 2) {
     if (tile >= w && tile >= h) continue; /* that was the whole */
     g_clear_error(&why);
-    if (tm_predictor_run_tiled(p, rgb, w, h, tile, MIN(TM_PREDICT_OVERLAP, tile / 4), labels, &why)) return TRUE;
+    if (tm_predictor_run_tiled(p, rgb, w, h, tile, MIN(TM_PREDICT_OVERLAP, tile / 4), labels, &why))
+      return TRUE;
     if (!g_error_matches(why, TM_ERROR, TM_ERROR_NO_MEMORY)) break;
   }
 failed:

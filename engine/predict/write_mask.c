@@ -6,11 +6,14 @@
 
 static gpointer pixels_new(gsize count, gsize size, GError **error) {
   gpointer p = count <= G_MAXSSIZE / size ? g_try_malloc(MAX(count * size, 1)) : NULL;
-  if (!p) g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory to write the mask. Close other programs and try again."));
+  if (!p)
+    g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY,
+                        _("There is no memory to write the mask. Close other programs and try again."));
   return p;
 }
 
-static gboolean write_colour(const char *path, const TmClassTable *t, const guint8 *labels, int w, int h, GError **error) {
+static gboolean write_colour(const char *path, const TmClassTable *t, const guint8 *labels, int w, int h,
+                             GError **error) {
   const gsize n = (gsize)w * (gsize)h;
   g_autofree guint8 *rgb = pixels_new(n, 3, error);
   if (!rgb) return FALSE;
@@ -23,7 +26,8 @@ static gboolean write_colour(const char *path, const TmClassTable *t, const guin
   return tm_png_write_rgb(path, rgb, w, h, error);
 }
 
-static gboolean write_grey16(const char *path, const TmClassTable *t, const guint8 *labels, int w, int h, GError **error) {
+static gboolean write_grey16(const char *path, const TmClassTable *t, const guint8 *labels, int w, int h,
+                             GError **error) {
   const gsize n = (gsize)w * (gsize)h;
   g_autofree guint16 *values = pixels_new(n, sizeof(guint16), error);
   if (!values) return FALSE;
@@ -31,7 +35,8 @@ static gboolean write_grey16(const char *path, const TmClassTable *t, const guin
   return tm_png_write_grey16(path, values, w, h, error);
 }
 
-static gboolean write_index(const char *path, const TmClassTable *t, const guint8 *labels, int w, int h, guint most, GError **error) {
+static gboolean write_index(const char *path, const TmClassTable *t, const guint8 *labels, int w, int h,
+                            guint most, GError **error) {
   const gsize n = (gsize)w * (gsize)h;
   guint32 palette[256] = {0}; /* values of no class: black */
   g_autofree guint8 *values = pixels_new(n, 1, error);
@@ -44,7 +49,8 @@ static gboolean write_index(const char *path, const TmClassTable *t, const guint
   return tm_png_write_index(path, values, w, h, palette, most + 1, error);
 }
 
-gboolean tm_write_mask(const char *path, const TmClassTable *t, const guint8 *labels, int w, int h, GError **error) {
+gboolean tm_write_mask(const char *path, const TmClassTable *t, const guint8 *labels, int w, int h,
+                       GError **error) {
   if (t->code == TM_MASK_COLOUR) return write_colour(path, t, labels, w, h, error);
   gint32 least = 0, most = 0;
   for (guint i = 0; i < t->n; i++) {
@@ -52,14 +58,17 @@ gboolean tm_write_mask(const char *path, const TmClassTable *t, const guint8 *la
     most = MAX(most, t->classes[i].value);
   }
   if (least < 0 || most > G_MAXUINT16) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("The value %d of a class does not fit into a mask file. Values go from 0 to 65535."),
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("The value %d of a class does not fit into a mask file. Values go from 0 to 65535."),
                 least < 0 ? least : most);
     return FALSE;
   }
-  return most > 255 ? write_grey16(path, t, labels, w, h, error) : write_index(path, t, labels, w, h, (guint)most, error);
+  return most > 255 ? write_grey16(path, t, labels, w, h, error)
+                    : write_index(path, t, labels, w, h, (guint)most, error);
 }
 
-gboolean tm_write_overlay(const char *path, const TmClassTable *t, const guint8 *rgb, const guint8 *labels, int w, int h, GError **error) {
+gboolean tm_write_overlay(const char *path, const TmClassTable *t, const guint8 *rgb, const guint8 *labels,
+                          int w, int h, GError **error) {
   const gsize n = (gsize)w * (gsize)h;
   g_autofree guint8 *out = pixels_new(n, 3, error);
   if (!out) return FALSE;

@@ -30,13 +30,15 @@ static void no_space(GError **error, const char *path, guint64 needed) {
   const guint64 have = statvfs(folder, &fs) == 0 ? (guint64)fs.f_bavail * fs.f_frsize : 0;
   if (needed)
     g_set_error(error, TM_ERROR, TM_ERROR_NO_SPACE,
-                _("The disk that holds “%s” is full: %" G_GUINT64_FORMAT " bytes are needed there and %" G_GUINT64_FORMAT
+                _("The disk that holds “%s” is full: %" G_GUINT64_FORMAT
+                  " bytes are needed there and %" G_GUINT64_FORMAT
                   " are free. Make room there, or choose another folder."),
                 shown, needed, have);
   else
     g_set_error(error, TM_ERROR, TM_ERROR_NO_SPACE,
-                _("The disk that holds “%s” is full: %" G_GUINT64_FORMAT " bytes are free there. Make room there, or choose another folder."), shown,
-                have);
+                _("The disk that holds “%s” is full: %" G_GUINT64_FORMAT
+                  " bytes are free there. Make room there, or choose another folder."),
+                shown, have);
 }
 
 void tm_write_error(GError **error, int code, const char *path, guint64 needed) {
@@ -45,15 +47,20 @@ void tm_write_error(GError **error, int code, const char *path, guint64 needed) 
     no_space(error, path, needed);
   else if (code == EDQUOT)
     g_set_error(error, TM_ERROR, TM_ERROR_NO_SPACE,
-                _("“%s” cannot be written: your quota on that disk is used up. Make room there, or choose another folder."), shown);
+                _("“%s” cannot be written: your quota on that disk is used up. Make room there, or choose "
+                  "another folder."),
+                shown);
   else if (code == EFBIG)
     g_set_error(error, TM_ERROR, TM_ERROR_NO_SPACE,
-                _("“%s” cannot be written: it would be larger than this system allows a file to be (see “ulimit -f”)."), shown);
+                _("“%s” cannot be written: it would be larger than this system allows a file to be (see "
+                  "“ulimit -f”)."),
+                shown);
   else
     g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("“%s” cannot be written: %s."), shown, g_strerror(code));
 }
 
-/* A file size limit sends SIGXFSZ, which ends the program unless it is held back for as long as the write lasts. */
+/* A file size limit sends SIGXFSZ, which ends the program unless it is held back for as long as the write
+ * lasts. */
 static int write_all(int fd, const char *data, gsize count) {
   sigset_t limit, before;
   sigemptyset(&limit);
@@ -125,7 +132,8 @@ gboolean tm_atomic_patch(TmAtomic *a, const void *data, gsize count, gint64 offs
   return tm_write_at(a->fd, data, count, offset) == 0 || fail(a, errno, error);
 }
 
-/* The old file gets its second name by a hard link, so that it never lacks its first; where there are no links, by a rename. */
+/* The old file gets its second name by a hard link, so that it never lacks its first; where there are no
+ * links, by a rename. */
 static int keep_old(const TmAtomic *a, const char *keep_as) {
   if (!g_file_test(a->path, G_FILE_TEST_EXISTS)) return 0;
   g_autofree char *link_name = g_strdup_printf("%s-old", a->temporary);

@@ -49,7 +49,9 @@ void tm_checkpoint_add(TmCheckpoint *c, const char *name, TmTensor *t) {
   g_hash_table_replace(c->tensors, key, t);
 }
 
-const TmTensor *tm_checkpoint_tensor(const TmCheckpoint *c, const char *name) { return g_hash_table_lookup(c->tensors, name); }
+const TmTensor *tm_checkpoint_tensor(const TmCheckpoint *c, const char *name) {
+  return g_hash_table_lookup(c->tensors, name);
+}
 
 char **tm_checkpoint_names(const TmCheckpoint *c) {
   char **names = g_new0(char *, c->names->len + 1);
@@ -57,11 +59,14 @@ char **tm_checkpoint_names(const TmCheckpoint *c) {
   return names;
 }
 
-JsonObject *tm_checkpoint_meta(TmCheckpoint *c) { return c->meta; }
+JsonObject *tm_checkpoint_meta(TmCheckpoint *c) {
+  return c->meta;
+}
 
 /* ---- writing ---- */
 
-/* A convolution with one output channel has the shape of a vector; PyTorch wants its four axes. A batch norm's weight has running averages beside it. */
+/* A convolution with one output channel has the shape of a vector; PyTorch wants its four axes. A batch
+ * norm's weight has running averages beside it. */
 static gboolean is_convolution(const TmCheckpoint *c, const char *name) {
   if (!g_str_has_suffix(name, ".weight")) return FALSE;
   g_autofree char *mean = g_strdup_printf("%.*s.running_mean", (int)(strlen(name) - strlen(".weight")), name);
@@ -73,7 +78,10 @@ static GArray *make_entries(const TmCheckpoint *c, guint64 *total) {
   guint64 at = 0;
   for (guint i = 0; i < c->names->len; i++) {
     const TmTensor *t = tm_checkpoint_tensor(c, c->names->pdata[i]);
-    TmStEntry e = {.name = c->names->pdata[i], .type = TM_ST_F32, .begin = at, .end = at + tm_shape_count(t->shape) * sizeof(float)};
+    TmStEntry e = {.name = c->names->pdata[i],
+                   .type = TM_ST_F32,
+                   .begin = at,
+                   .end = at + tm_shape_count(t->shape) * sizeof(float)};
     tm_st_set_extent(&e, t->shape, is_convolution(c, e.name));
     at = e.end;
     g_array_append_val(entries, e);
@@ -100,10 +108,12 @@ static void to_file_order(const TmTensor *t, float *buffer, float *scratch) {
 
 static gboolean write_tensors(const TmCheckpoint *c, TmAtomic *a, uLong *crc, GError **error) {
   gsize most = 1;
-  for (guint i = 0; i < c->names->len; i++) most = MAX(most, tm_shape_count(tm_checkpoint_tensor(c, c->names->pdata[i])->shape));
+  for (guint i = 0; i < c->names->len; i++)
+    most = MAX(most, tm_shape_count(tm_checkpoint_tensor(c, c->names->pdata[i])->shape));
   g_autofree float *buffer = g_try_new(float, most), *scratch = g_try_new(float, most);
   if (!buffer || !scratch) {
-    g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory to write the checkpoint. Close other programs and try again."));
+    g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY,
+                        _("There is no memory to write the checkpoint. Close other programs and try again."));
     return FALSE;
   }
   for (guint i = 0; i < c->names->len; i++) {
@@ -123,20 +133,24 @@ gboolean tm_checkpoint_write_keep(TmCheckpoint *c, const char *path, const char 
   g_autoptr(GString) text = tm_st_header_text(entries, meta);
   const guint64 length = GUINT64_TO_LE((guint64)text->len);
   if (text->len > TM_ST_MAX_HEADER) {
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("“%s” cannot be written: its description would be larger than 100 MB."), path);
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE,
+                _("“%s” cannot be written: its description would be larger than 100 MB."), path);
     return FALSE;
   }
   uLong crc = crc32_z(crc32_z(0, (const Bytef *)&length, sizeof length), (const Bytef *)text->str, text->len);
   g_autoptr(TmAtomic) a = tm_atomic_new(path, sizeof length + text->len + bytes, error);
-  if (!a || !tm_atomic_write(a, &length, sizeof length, error) || !tm_atomic_write(a, text->str, text->len, error) ||
-      !write_tensors(c, a, &crc, error))
+  if (!a || !tm_atomic_write(a, &length, sizeof length, error) ||
+      !tm_atomic_write(a, text->str, text->len, error) || !write_tensors(c, a, &crc, error))
     return FALSE;
   char digits[CRC_DIGITS + 1];
   g_snprintf(digits, sizeof digits, "%08lx", crc);
-  return tm_atomic_patch(a, digits, CRC_DIGITS, sizeof length + TM_ST_CRC_AT, error) && tm_atomic_commit(a, keep_as, error);
+  return tm_atomic_patch(a, digits, CRC_DIGITS, sizeof length + TM_ST_CRC_AT, error) &&
+         tm_atomic_commit(a, keep_as, error);
 }
 
-gboolean tm_checkpoint_write(TmCheckpoint *c, const char *path, GError **error) { return tm_checkpoint_write_keep(c, path, NULL, error); }
+gboolean tm_checkpoint_write(TmCheckpoint *c, const char *path, GError **error) {
+  return tm_checkpoint_write_keep(c, path, NULL, error);
+}
 
 /* ---- reading ---- */
 
@@ -148,7 +162,8 @@ typedef struct {
 } Reader;
 
 static gboolean corrupt(const Reader *r, const char *what, GError **error) {
-  g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT, _("“%s” is cut or damaged: %s Use another checkpoint of the run, or a copy."), r->shown, what);
+  g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT,
+              _("“%s” is cut or damaged: %s Use another checkpoint of the run, or a copy."), r->shown, what);
   return FALSE;
 }
 
@@ -178,7 +193,8 @@ static gboolean open_file(Reader *r, const char *path, GError **error) {
     return FALSE;
   }
   if (!S_ISREG(st.st_mode)) {
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("“%s” is not a file. Give a checkpoint, which ends in “.safetensors”."), r->shown);
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE,
+                _("“%s” is not a file. Give a checkpoint, which ends in “.safetensors”."), r->shown);
     return FALSE;
   }
   r->size = (guint64)st.st_size;
@@ -216,34 +232,50 @@ static TmStHeader *read_header(Reader *r, GError **error) {
   return h;
 }
 
-#define FROM(type)                                                                                                     \
-  for (gsize i = 0; i < n; i++) {                                                                                      \
-    type v;                                                                                                            \
-    memcpy(&v, src + i * sizeof v, sizeof v);                                                                          \
-    dst[i] = (float)v;                                                                                                 \
-  }                                                                                                                    \
+#define FROM(type)                                                                                           \
+  for (gsize i = 0; i < n; i++) {                                                                            \
+    type v;                                                                                                  \
+    memcpy(&v, src + i * sizeof v, sizeof v);                                                                \
+    dst[i] = (float)v;                                                                                       \
+  }                                                                                                          \
   break
 
 /* @n elements of a file, of any alignment, as f32. */
 static void to_f32(float *dst, const guint8 *src, TmStType type, gsize n) {
   switch (type) {
-  case TM_ST_F32: memcpy(dst, src, n * sizeof(float)); break;
-  case TM_ST_F16: tm_convert(dst, TM_F32, src, TM_F16, n); break;
-  case TM_ST_BF16: tm_convert(dst, TM_F32, src, TM_BF16, n); break;
-  case TM_ST_F64: FROM(double);
-  case TM_ST_I64: FROM(gint64);
-  case TM_ST_U64: FROM(guint64);
-  case TM_ST_I32: FROM(gint32);
-  case TM_ST_U32: FROM(guint32);
-  case TM_ST_I16: FROM(gint16);
-  case TM_ST_U16: FROM(guint16);
-  case TM_ST_I8: FROM(gint8);
-  default: FROM(guint8);
+  case TM_ST_F32:
+    memcpy(dst, src, n * sizeof(float));
+    break;
+  case TM_ST_F16:
+    tm_convert(dst, TM_F32, src, TM_F16, n);
+    break;
+  case TM_ST_BF16:
+    tm_convert(dst, TM_F32, src, TM_BF16, n);
+    break;
+  case TM_ST_F64:
+    FROM(double);
+  case TM_ST_I64:
+    FROM(gint64);
+  case TM_ST_U64:
+    FROM(guint64);
+  case TM_ST_I32:
+    FROM(gint32);
+  case TM_ST_U32:
+    FROM(guint32);
+  case TM_ST_I16:
+    FROM(gint16);
+  case TM_ST_U16:
+    FROM(guint16);
+  case TM_ST_I8:
+    FROM(gint8);
+  default:
+    FROM(guint8);
   }
 }
 
 /* @raw and @flat hold the largest tensor, as in the file and as f32. */
-static gboolean read_tensor(Reader *r, TmCheckpoint *c, const TmStEntry *e, guint8 *raw, float *flat, GError **error) {
+static gboolean read_tensor(Reader *r, TmCheckpoint *c, const TmStEntry *e, guint8 *raw, float *flat,
+                            GError **error) {
   const TmShape shape = tm_st_shape(e);
   g_autoptr(TmTensor) t = tm_tensor_new(TM_F32, shape, error);
   if (!t) {
@@ -293,7 +325,8 @@ TmCheckpoint *tm_checkpoint_read(const char *path, GError **error) {
   g_autoptr(TmCheckpoint) c = tm_checkpoint_new();
   g_autoptr(TmStHeader) h = NULL;
   Reader r = {.shown = shown, .fd = -1};
-  const gboolean ok = open_file(&r, path, error) && (h = read_header(&r, error)) && read_tensors(&r, c, h, error) && read_meta(&r, c, h, error);
+  const gboolean ok = open_file(&r, path, error) && (h = read_header(&r, error)) &&
+                      read_tensors(&r, c, h, error) && read_meta(&r, c, h, error);
   if (r.fd >= 0) close(r.fd);
   return ok ? g_steal_pointer(&c) : NULL;
 }

@@ -77,7 +77,8 @@ static gboolean put_record(TmEvents *e, GByteArray *b, GError **error) {
   return tm_log_file_add(e->file, frame->data, frame->len, error);
 }
 
-/* Seconds since 1970, or, should the clock have gone back or no second have passed, one more than the newest file's. */
+/* Seconds since 1970, or, should the clock have gone back or no second have passed, one more than the newest
+ * file's. */
 static gint64 next_stamp(const char *folder) {
   gint64 stamp = g_get_real_time() / G_USEC_PER_SEC;
   g_autoptr(GDir) d = g_dir_open(folder, 0, NULL);
@@ -90,8 +91,8 @@ static gint64 next_stamp(const char *folder) {
 }
 
 TmEvents *tm_events_open(const char *folder, guint64 step, GError **error) {
-  g_autofree char *name =
-      g_strdup_printf(PREFIX "%010" G_GINT64_FORMAT ".%.100s.%d", next_stamp(folder), g_get_host_name(), (int)getpid());
+  g_autofree char *name = g_strdup_printf(PREFIX "%010" G_GINT64_FORMAT ".%.100s.%d", next_stamp(folder),
+                                          g_get_host_name(), (int)getpid());
   g_autofree char *path = g_build_filename(folder, name, NULL);
   g_autoptr(TmEvents) e = g_new0(TmEvents, 1);
   if (!(e->file = tm_log_file_open(path, error))) return NULL;
@@ -125,4 +126,6 @@ gboolean tm_events_add(TmEvents *e, guint64 step, guint n, const TmScalar *scala
   return put_record(e, event, error);
 }
 
-gboolean tm_events_flush(TmEvents *e, gboolean sync, GError **error) { return tm_log_file_flush(e->file, sync, error); }
+gboolean tm_events_flush(TmEvents *e, gboolean sync, GError **error) {
+  return tm_log_file_flush(e->file, sync, error);
+}

@@ -1,7 +1,9 @@
-/* events.h: TensorBoard event files: TFRecord frames around Event protocol buffers (tensorflow/core/util/event.proto, summary.proto).
+/* events.h: TensorBoard event files: TFRecord frames around Event protocol buffers
+ * (tensorflow/core/util/event.proto, summary.proto).
  *
- * Every opening begins a new file, with the file version and a SessionLog START, at which TensorBoard drops what older files of the folder
- * hold from that step on. A new file's name sorts after all older ones: TensorBoard reads them in that order and never goes back. One thread at a time. */
+ * Every opening begins a new file, with the file version and a SessionLog START, at which TensorBoard drops
+ * what older files of the folder hold from that step on. A new file's name sorts after all older ones:
+ * TensorBoard reads them in that order and never goes back. One thread at a time. */
 #pragma once
 
 #include <glib.h>

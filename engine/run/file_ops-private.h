@@ -1,5 +1,6 @@
-/* file_ops-private.h: the system calls by which a run's files reach the disk, as a table, so that tests can make each of them fail. The table is
- * the C library's in every program; only tests swap it, on one thread, before any other runs. */
+/* file_ops-private.h: the system calls by which a run's files reach the disk, as a table, so that tests can
+ * make each of them fail. The table is the C library's in every program; only tests swap it, on one thread,
+ * before any other runs. */
 #pragma once
 
 #include <sys/types.h>

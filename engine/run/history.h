@@ -1,4 +1,5 @@
-/* history.h: what a run recorded: a row per step and a row per epoch, in history.csv, steps.csv and a TensorBoard event file. */
+/* history.h: what a run recorded: a row per step and a row per epoch, in history.csv, steps.csv and a
+ * TensorBoard event file. */
 #pragma once
 
 #include <glib.h>
@@ -14,7 +15,7 @@ typedef struct {
 } TmStepRow;
 
 typedef struct {
-  guint epoch; /* from 0 */
+  guint epoch;  /* from 0 */
   guint64 step; /* its last one: one less than the step a run would go on with after it */
   float seconds;
   float train_loss, val_loss, miou, accuracy; /* NAN when there is no validation */

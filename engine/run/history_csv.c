@@ -73,7 +73,9 @@ static gboolean get_count(const char **p, guint64 most, guint64 *out) {
   return *out <= most;
 }
 
-static gboolean get_comma(const char **p) { return *(*p)++ == ','; }
+static gboolean get_comma(const char **p) {
+  return *(*p)++ == ',';
+}
 
 static gboolean get_float(const char **p, float *out) {
   char *end;
@@ -91,18 +93,22 @@ static gboolean get_floats(const char **p, guint n, float *const *out) {
   return TRUE;
 }
 
-static gboolean at_end(const char *p) { return *p == '\0' || *p == '\r'; }
+static gboolean at_end(const char *p) {
+  return *p == '\0' || *p == '\r';
+}
 
 gboolean tm_csv_parse_step(const char *p, TmStepRow *r) {
   return get_count(&p, G_MAXUINT64, &r->step) &&
-         get_floats(&p, 5, (float *const[]){&r->epoch, &r->seconds, &r->loss, &r->lr, &r->grad_norm}) && at_end(p);
+         get_floats(&p, 5, (float *const[]){&r->epoch, &r->seconds, &r->loss, &r->lr, &r->grad_norm}) &&
+         at_end(p);
 }
 
 gboolean tm_csv_parse_epoch(const char *p, TmEpochRow *r) {
   guint64 epoch, best;
   if (!get_count(&p, G_MAXUINT, &epoch) || !get_comma(&p) || !get_count(&p, G_MAXUINT64, &r->step) ||
-      !get_floats(&p, 5, (float *const[]){&r->seconds, &r->train_loss, &r->val_loss, &r->miou, &r->accuracy}) || !get_comma(&p) ||
-      !get_count(&p, 1, &best))
+      !get_floats(&p, 5,
+                  (float *const[]){&r->seconds, &r->train_loss, &r->val_loss, &r->miou, &r->accuracy}) ||
+      !get_comma(&p) || !get_count(&p, 1, &best))
     return FALSE;
   r->epoch = (guint)epoch;
   r->best = best == 1;

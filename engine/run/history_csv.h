@@ -1,4 +1,5 @@
-/* history_csv.h: the two histories as text: comma-separated, a header line, a dot for decimals whatever the locale, an empty cell for NaN. Any thread. */
+/* history_csv.h: the two histories as text: comma-separated, a header line, a dot for decimals whatever the
+ * locale, an empty cell for NaN. Any thread. */
 #pragma once
 
 #include "engine/run/history.h"

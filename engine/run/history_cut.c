@@ -45,7 +45,8 @@ static gboolean load(const char *path, const char *name, char **text, gsize *siz
   return FALSE;
 }
 
-/* The next whole line of @text from @at on, its end made a NUL; NULL at the end, where half a line is none. */
+/* The next whole line of @text from @at on, its end made a NUL; NULL at the end, where half a line is none.
+ */
 static char *next_line(char *text, gsize size, gsize *at) {
   char *line = text + *at, *end = *at < size ? memchr(line, '\n', size - *at) : NULL;
   if (!end) return NULL;
@@ -68,7 +69,8 @@ static gboolean cut_file(const char *path, const char *name, Keep keep, guint64 
 }
 
 gboolean tm_history_cut(const char *path, guint64 step, GError **error) {
-  return cut_file(path, TM_RUN_STEPS, keep_step, step, error) && cut_file(path, TM_RUN_EPOCHS, keep_epoch, step, error) &&
+  return cut_file(path, TM_RUN_STEPS, keep_step, step, error) &&
+         cut_file(path, TM_RUN_EPOCHS, keep_epoch, step, error) &&
          cut_file(path, TM_RUN_CHANGES, keep_change, step, error);
 }
 
@@ -77,7 +79,9 @@ gboolean tm_run_read_history(const char *path, GArray *steps, GArray *epochs, GE
   gsize step_size, epoch_size, at = 0;
   TmStepRow step;
   TmEpochRow epoch;
-  if (!load(path, TM_RUN_STEPS, &step_text, &step_size, error) || !load(path, TM_RUN_EPOCHS, &epoch_text, &epoch_size, error)) return FALSE;
+  if (!load(path, TM_RUN_STEPS, &step_text, &step_size, error) ||
+      !load(path, TM_RUN_EPOCHS, &epoch_text, &epoch_size, error))
+    return FALSE;
   for (char *line; (line = next_line(step_text, step_size, &at));)
     if (tm_csv_parse_step(line, &step)) g_array_append_val(steps, step);
   at = 0;

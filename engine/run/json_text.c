@@ -14,7 +14,8 @@ static JsonNode *finite_object(JsonObject *o) {
   const char *name;
   JsonNode *member;
   json_object_iter_init_ordered(&it, o);
-  while (json_object_iter_next_ordered(&it, &name, &member)) json_object_set_member(copy, name, finite_copy(member));
+  while (json_object_iter_next_ordered(&it, &name, &member))
+    json_object_set_member(copy, name, finite_copy(member));
   JsonNode *r = json_node_new(JSON_NODE_OBJECT);
   json_node_take_object(r, copy);
   return r;
@@ -22,7 +23,8 @@ static JsonNode *finite_object(JsonObject *o) {
 
 static JsonNode *finite_array(JsonArray *a) {
   JsonArray *copy = json_array_sized_new(json_array_get_length(a));
-  for (guint i = 0; i < json_array_get_length(a); i++) json_array_add_element(copy, finite_copy(json_array_get_element(a, i)));
+  for (guint i = 0; i < json_array_get_length(a); i++)
+    json_array_add_element(copy, finite_copy(json_array_get_element(a, i)));
   JsonNode *r = json_node_new(JSON_NODE_ARRAY);
   json_node_take_array(r, copy);
   return r;
@@ -31,7 +33,8 @@ static JsonNode *finite_array(JsonArray *a) {
 static JsonNode *finite_copy(JsonNode *n) {
   if (JSON_NODE_HOLDS_OBJECT(n)) return finite_object(json_node_get_object(n));
   if (JSON_NODE_HOLDS_ARRAY(n)) return finite_array(json_node_get_array(n));
-  if (JSON_NODE_HOLDS_VALUE(n) && json_node_get_value_type(n) == G_TYPE_DOUBLE && !isfinite(json_node_get_double(n)))
+  if (JSON_NODE_HOLDS_VALUE(n) && json_node_get_value_type(n) == G_TYPE_DOUBLE &&
+      !isfinite(json_node_get_double(n)))
     return json_node_new(JSON_NODE_NULL);
   return json_node_copy(n);
 }
@@ -41,7 +44,8 @@ char *tm_json_text(JsonNode *node, gboolean pretty) {
   return json_to_string(finite, pretty);
 }
 
-/* json-glib 1.6 parses by recursion without a limit and spends some hundred bytes a value, so both are bounded before it sees the text. */
+/* json-glib 1.6 parses by recursion without a limit and spends some hundred bytes a value, so both are
+ * bounded before it sees the text. */
 static gboolean plausible(const char *text, gsize size, int depth) {
   gsize values = 0;
   int level = 0;
@@ -66,7 +70,8 @@ static gboolean plausible(const char *text, gsize size, int depth) {
   return level == 0 && !in_string;
 }
 
-/* Length of the bare NaN or infinity that begins at @p, as Python, JavaScript and C write them; 0 for anything else. */
+/* Length of the bare NaN or infinity that begins at @p, as Python, JavaScript and C write them; 0 for
+ * anything else. */
 static gsize non_finite(const char *p, gsize left) {
   static const char *const words[] = {"infinity", "inf", "nan"};
   const gsize sign = left > 0 && *p == '-' ? 1 : 0;
@@ -107,7 +112,8 @@ JsonNode *tm_json_parse(const char *text, gsize size, int depth, GError **error)
   g_autofree char *clean = without_non_finite(text, size, &clean_size);
   g_autoptr(GError) why = NULL;
   if (!json_parser_load_from_data(parser, clean, (gssize)clean_size, &why) || !json_parser_get_root(parser)) {
-    g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT, _("It is not valid JSON text (%s)."), why ? why->message : _("it is empty"));
+    g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT, _("It is not valid JSON text (%s)."),
+                why ? why->message : _("it is empty"));
     return NULL;
   }
   return json_parser_steal_root(parser);

@@ -27,7 +27,11 @@ TmLogFile *tm_log_file_open(const char *path, GError **error) {
     return NULL;
   }
   TmLogFile *f = g_new0(TmLogFile, 1);
-  *f = (TmLogFile){.path = g_strdup(path), .fd = fd, .size = size, .waiting = g_string_new(NULL), .flushed = g_get_monotonic_time()};
+  *f = (TmLogFile){.path = g_strdup(path),
+                   .fd = fd,
+                   .size = size,
+                   .waiting = g_string_new(NULL),
+                   .flushed = g_get_monotonic_time()};
   return f;
 }
 
@@ -40,7 +44,9 @@ void tm_log_file_close(TmLogFile *f) {
   g_free(f);
 }
 
-gboolean tm_log_file_is_empty(const TmLogFile *f) { return f->size == 0 && f->waiting->len == 0; }
+gboolean tm_log_file_is_empty(const TmLogFile *f) {
+  return f->size == 0 && f->waiting->len == 0;
+}
 
 gboolean tm_log_file_add(TmLogFile *f, const void *record, gsize size, GError **error) {
   g_string_append_len(f->waiting, record, (gssize)size);

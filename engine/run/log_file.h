@@ -1,7 +1,9 @@
-/* log_file.h: a file that only grows, by whole records: history.csv, steps.csv, steering.jsonl and event files.
+/* log_file.h: a file that only grows, by whole records: history.csv, steps.csv, steering.jsonl and event
+ * files.
  *
- * Records collect in memory and go out in one write. When a write fails the file is cut back to its last whole record and the records stay
- * in memory for the next try: a full disk costs no history, and nothing is ever appended to half a record. One thread at a time. */
+ * Records collect in memory and go out in one write. When a write fails the file is cut back to its last
+ * whole record and the records stay in memory for the next try: a full disk costs no history, and nothing is
+ * ever appended to half a record. One thread at a time. */
 #pragma once
 
 #include <glib.h>

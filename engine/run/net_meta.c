@@ -40,20 +40,24 @@ static gboolean get_number(JsonNode *n, double *out) {
 }
 
 static gboolean wrong(const char *key, GError **error) {
-  g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is missing or wrong in the checkpoint's description of its network."), key);
+  g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+              _("“%s” is missing or wrong in the checkpoint's description of its network."), key);
   return FALSE;
 }
 
 static gboolean get_triple(JsonObject *o, const char *key, gboolean positive, double *out, GError **error) {
   JsonNode *n = json_object_get_member(o, key);
-  if (!n || !JSON_NODE_HOLDS_ARRAY(n) || json_array_get_length(json_node_get_array(n)) != 3) return wrong(key, error);
+  if (!n || !JSON_NODE_HOLDS_ARRAY(n) || json_array_get_length(json_node_get_array(n)) != 3)
+    return wrong(key, error);
   for (guint i = 0; i < 3; i++)
-    if (!get_number(json_array_get_element(json_node_get_array(n), i), &out[i]) || (positive && out[i] <= 0)) return wrong(key, error);
+    if (!get_number(json_array_get_element(json_node_get_array(n), i), &out[i]) || (positive && out[i] <= 0))
+      return wrong(key, error);
   return TRUE;
 }
 
 static gboolean get_count(JsonObject *o, const char *key, double limit, double *out, GError **error) {
-  if (!get_number(json_object_get_member(o, key), out) || *out < 0 || *out > limit || *out != floor(*out)) return wrong(key, error);
+  if (!get_number(json_object_get_member(o, key), out) || *out < 0 || *out > limit || *out != floor(*out))
+    return wrong(key, error);
   return TRUE;
 }
 
@@ -68,7 +72,8 @@ gboolean tm_net_meta_read(JsonObject *o, TmNetMeta *m, GError **error) {
     return FALSE;
   }
   if (!get_triple(o, "mean", FALSE, r.mean, error) || !get_triple(o, "std", TRUE, r.std, error)) return FALSE;
-  if (!get_count(o, "epoch", G_MAXINT32, &epoch, error) || !get_count(o, "total_step", 0x1p53, &step, error)) return FALSE;
+  if (!get_count(o, "epoch", G_MAXINT32, &epoch, error) || !get_count(o, "total_step", 0x1p53, &step, error))
+    return FALSE;
   if (!get_number(json_object_get_member(o, "best_miou"), &r.best_miou)) r.best_miou = NAN;
   JsonNode *version = json_object_get_member(o, "version");
   if (version && JSON_NODE_HOLDS_VALUE(version)) r.version = json_node_dup_string(version);

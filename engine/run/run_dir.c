@@ -40,7 +40,8 @@ static gboolean take_lock(TmRunDir *r, GError **error) {
   if (r->lock < 0) return file_error(r->path, errno, error);
   if (flock(r->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return TRUE;
   g_autofree char *shown = g_filename_display_name(r->path);
-  g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("The run “%s” is being written by another Tarmac. Wait for it or stop it there."), shown);
+  g_set_error(error, TM_ERROR, TM_ERROR_FILE,
+              _("The run “%s” is being written by another Tarmac. Wait for it or stop it there."), shown);
   return FALSE;
 }
 
@@ -60,13 +61,17 @@ static TmLogFile *open_log(const char *path, const char *name, GError **error) {
 }
 
 static gboolean open_parts(TmRunDir *r, guint64 resume_step, GError **error) {
-  if (!take_lock(r, error) || !make_folder(r->path, TM_RUN_CHECKPOINTS, TRUE, error) || !make_folder(r->path, TM_RUN_PROBES, TRUE, error))
+  if (!take_lock(r, error) || !make_folder(r->path, TM_RUN_CHECKPOINTS, TRUE, error) ||
+      !make_folder(r->path, TM_RUN_PROBES, TRUE, error))
     return FALSE;
   tm_atomic_sweep(r->path);
   if (!tm_history_cut(r->path, resume_step, error) || !(r->steps = open_log(r->path, TM_RUN_STEPS, error)) ||
-      !(r->epochs = open_log(r->path, TM_RUN_EPOCHS, error)) || !(r->changes = open_log(r->path, TM_RUN_CHANGES, error)))
+      !(r->epochs = open_log(r->path, TM_RUN_EPOCHS, error)) ||
+      !(r->changes = open_log(r->path, TM_RUN_CHANGES, error)))
     return FALSE;
-  if (tm_log_file_is_empty(r->steps) && !tm_log_file_add(r->steps, TM_STEPS_HEADER, strlen(TM_STEPS_HEADER), error)) return FALSE;
+  if (tm_log_file_is_empty(r->steps) &&
+      !tm_log_file_add(r->steps, TM_STEPS_HEADER, strlen(TM_STEPS_HEADER), error))
+    return FALSE;
   r->events = tm_events_open(r->path, resume_step, error);
   return r->events != NULL;
 }
@@ -89,7 +94,9 @@ void tm_run_close(TmRunDir *r) {
   g_free(r);
 }
 
-const char *tm_run_path(const TmRunDir *r) { return r->path; }
+const char *tm_run_path(const TmRunDir *r) {
+  return r->path;
+}
 
 /* ---- run.json ---- */
 
@@ -100,11 +107,13 @@ gboolean tm_run_write_info(TmRunDir *r, JsonNode *info, GError **error) {
 }
 
 JsonNode *tm_run_read_info(const char *path, GError **error) {
-  g_autofree char *full = g_build_filename(path, TM_RUN_INFO, NULL), *shown = g_filename_display_name(full), *text = NULL;
+  g_autofree char *full = g_build_filename(path, TM_RUN_INFO, NULL), *shown = g_filename_display_name(full),
+                  *text = NULL;
   g_autoptr(GError) why = NULL;
   gsize size;
   if (!g_file_get_contents(full, &text, &size, &why)) {
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("“%s” cannot be read: %s. Choose the folder of a run."), shown, why->message);
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("“%s” cannot be read: %s. Choose the folder of a run."),
+                shown, why->message);
     return NULL;
   }
   JsonNode *node = tm_json_parse(text, size, 64, &why);
@@ -122,10 +131,12 @@ gboolean tm_run_add_step(TmRunDir *r, const TmStepRow *row, GError **error) {
   return tm_events_add(r->events, row->step, G_N_ELEMENTS(scalars), scalars, kept ? error : NULL) && kept;
 }
 
-static gboolean add_epoch_event(TmRunDir *r, const TmEpochRow *row, guint n_classes, const char *const *names, const double *iou, GError **error) {
+static gboolean add_epoch_event(TmRunDir *r, const TmEpochRow *row, guint n_classes, const char *const *names,
+                                const double *iou, GError **error) {
   g_autoptr(GArray) scalars = g_array_new(FALSE, FALSE, sizeof(TmScalar));
   g_autoptr(GPtrArray) tags = g_ptr_array_new_with_free_func(g_free);
-  const TmScalar whole[] = {{"loss/validation", row->val_loss}, {"miou", row->miou}, {"accuracy", row->accuracy}};
+  const TmScalar whole[] = {
+      {"loss/validation", row->val_loss}, {"miou", row->miou}, {"accuracy", row->accuracy}};
   for (guint i = 0; i < G_N_ELEMENTS(whole); i++)
     if (!isnan(whole[i].value)) g_array_append_val(scalars, whole[i]);
   for (guint i = 0; i < n_classes; i++) {
@@ -134,15 +145,18 @@ static gboolean add_epoch_event(TmRunDir *r, const TmEpochRow *row, guint n_clas
     g_ptr_array_add(tags, tag);
     g_array_append_val(scalars, ((TmScalar){tag, (float)iou[i]}));
   }
-  return scalars->len == 0 || tm_events_add(r->events, row->step, scalars->len, (const TmScalar *)scalars->data, error);
+  return scalars->len == 0 ||
+         tm_events_add(r->events, row->step, scalars->len, (const TmScalar *)scalars->data, error);
 }
 
-gboolean tm_run_add_epoch(TmRunDir *r, const TmEpochRow *row, guint n_classes, const char *const *names, const double *iou, GError **error) {
+gboolean tm_run_add_epoch(TmRunDir *r, const TmEpochRow *row, guint n_classes, const char *const *names,
+                          const double *iou, GError **error) {
   g_autoptr(GString) line = g_string_new(NULL);
   if (tm_log_file_is_empty(r->epochs)) tm_csv_epoch_header(line, n_classes, names);
   tm_csv_epoch(line, row, n_classes, iou);
   const gboolean kept = tm_log_file_add(r->epochs, line->str, line->len, error);
-  return add_epoch_event(r, row, n_classes, names, iou, kept ? error : NULL) && kept && tm_run_flush(r, error);
+  return add_epoch_event(r, row, n_classes, names, iou, kept ? error : NULL) && kept &&
+         tm_run_flush(r, error);
 }
 
 gboolean tm_run_flush(TmRunDir *r, GError **error) {
@@ -159,7 +173,8 @@ gboolean tm_run_add_change(TmRunDir *r, JsonObject *change, GError **error) {
     json_object_set_string_member(change, "time", text);
   }
   g_autofree char *text = tm_json_text(node, FALSE), *line = g_strconcat(text, "\n", NULL);
-  return tm_log_file_add(r->changes, line, strlen(line), error) && tm_log_file_flush(r->changes, FALSE, error);
+  return tm_log_file_add(r->changes, line, strlen(line), error) &&
+         tm_log_file_flush(r->changes, FALSE, error);
 }
 
 /* ---- checkpoints and probes ---- */
@@ -175,9 +190,10 @@ gboolean tm_run_write_best(TmRunDir *r, TmCheckpoint *c, GError **error) {
   return tm_checkpoint_write(c, best, error);
 }
 
-gboolean tm_run_write_probe(TmRunDir *r, const char *name, guint epoch, const guint8 *labels, int w, int h, const guint32 *palette, guint n,
-                            GError **error) {
-  g_autofree char *safe = tm_run_safe_name(name, 200), *file = g_strdup_printf("%s-epoch-%04u.png", safe, epoch);
+gboolean tm_run_write_probe(TmRunDir *r, const char *name, guint epoch, const guint8 *labels, int w, int h,
+                            const guint32 *palette, guint n, GError **error) {
+  g_autofree char *safe = tm_run_safe_name(name, 200),
+                  *file = g_strdup_printf("%s-epoch-%04u.png", safe, epoch);
   g_autofree char *path = g_build_filename(r->path, TM_RUN_PROBES, file, NULL);
   return tm_png_write_index(path, labels, w, h, palette, n, error);
 }

@@ -12,7 +12,8 @@
 
 enum { MOST_RUNS = 100000 };
 
-/* Nothing is written into a dataset: its runs go where the system keeps a user's data. The hash keeps two folders of one name apart. */
+/* Nothing is written into a dataset: its runs go where the system keeps a user's data. The hash keeps two
+ * folders of one name apart. */
 char *tm_run_default_root(const char *dataset_path, const char *title) {
   g_autofree char *real = g_canonicalize_filename(dataset_path, NULL), *safe = tm_run_safe_name(title, 100);
   g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, real, -1);
@@ -21,8 +22,11 @@ char *tm_run_default_root(const char *dataset_path, const char *title) {
 }
 
 static gboolean check_name(const char *name, GError **error) {
-  if (*name && !strchr(name, '/') && !g_str_equal(name, ".") && !g_str_equal(name, "..") && strlen(name) <= 240) return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("“%s” cannot be a run's name: give one word without “/”, at most 240 bytes long."), name);
+  if (*name && !strchr(name, '/') && !g_str_equal(name, ".") && !g_str_equal(name, "..") &&
+      strlen(name) <= 240)
+    return TRUE;
+  g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+              _("“%s” cannot be a run's name: give one word without “/”, at most 240 bytes long."), name);
   return FALSE;
 }
 
@@ -59,22 +63,30 @@ char *tm_run_create(const char *root, const char *name, GError **error) {
   return g_steal_pointer(&path);
 }
 
-static char *checkpoint_path(const char *run, const char *name) { return g_build_filename(run, TM_RUN_CHECKPOINTS, name, NULL); }
+static char *checkpoint_path(const char *run, const char *name) {
+  return g_build_filename(run, TM_RUN_CHECKPOINTS, name, NULL);
+}
 
 TmCheckpoint *tm_run_read_last(const char *path, char **note, GError **error) {
-  g_autofree char *last = checkpoint_path(path, TM_RUN_LAST), *previous = checkpoint_path(path, TM_RUN_PREVIOUS);
+  g_autofree char *last = checkpoint_path(path, TM_RUN_LAST),
+                  *previous = checkpoint_path(path, TM_RUN_PREVIOUS);
   g_autoptr(GError) why = NULL;
   if (note) *note = NULL;
   TmCheckpoint *c = tm_checkpoint_read(last, &why);
   if (c) return c;
-  const gboolean older_helps = g_error_matches(why, TM_ERROR, TM_ERROR_CORRUPT) || g_error_matches(why, TM_ERROR, TM_ERROR_FILE);
+  const gboolean older_helps =
+      g_error_matches(why, TM_ERROR, TM_ERROR_CORRUPT) || g_error_matches(why, TM_ERROR, TM_ERROR_FILE);
   if (older_helps && (c = tm_checkpoint_read(previous, NULL))) {
-    if (note) *note = g_strdup_printf(_("%s The checkpoint before it is whole and is used instead; what came after it is repeated."), why->message);
+    if (note)
+      *note = g_strdup_printf(
+          _("%s The checkpoint before it is whole and is used instead; what came after it is repeated."),
+          why->message);
     return c;
   }
   g_autofree char *shown = g_filename_display_name(path);
   if (older_helps && !g_file_test(last, G_FILE_TEST_EXISTS) && !g_file_test(previous, G_FILE_TEST_EXISTS))
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("The run “%s” has no checkpoint yet, so it cannot be resumed. Start a new run."), shown);
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE,
+                _("The run “%s” has no checkpoint yet, so it cannot be resumed. Start a new run."), shown);
   else
     g_propagate_error(error, g_steal_pointer(&why));
   return NULL;
@@ -85,7 +97,8 @@ char *tm_run_best_path(const char *path, GError **error) {
   g_autofree char *shown = g_filename_display_name(path);
   if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
     if (g_file_test(path, G_FILE_TEST_EXISTS)) return g_strdup(path);
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("There is no “%s”. Give the folder of a run or a checkpoint file."), shown);
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE,
+                _("There is no “%s”. Give the folder of a run or a checkpoint file."), shown);
     return NULL;
   }
   for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
@@ -93,6 +106,8 @@ char *tm_run_best_path(const char *path, GError **error) {
     if (g_file_test(full, G_FILE_TEST_EXISTS)) return g_steal_pointer(&full);
   }
   g_set_error(error, TM_ERROR, TM_ERROR_FILE,
-              _("“%s” holds no checkpoint. A run keeps them in “checkpoints”: choose its folder, or a “.safetensors” file."), shown);
+              _("“%s” holds no checkpoint. A run keeps them in “checkpoints”: choose its folder, or a "
+                "“.safetensors” file."),
+              shown);
   return NULL;
 }

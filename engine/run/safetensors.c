@@ -10,14 +10,20 @@ static const struct {
   const char *name;
   gsize size;
 } types[TM_ST_N_TYPES] = {
-    [TM_ST_F64] = {"F64", 8}, [TM_ST_F32] = {"F32", 4}, [TM_ST_F16] = {"F16", 2}, [TM_ST_BF16] = {"BF16", 2}, [TM_ST_I64] = {"I64", 8},
-    [TM_ST_U64] = {"U64", 8}, [TM_ST_I32] = {"I32", 4}, [TM_ST_U32] = {"U32", 4}, [TM_ST_I16] = {"I16", 2},   [TM_ST_U16] = {"U16", 2},
-    [TM_ST_I8] = {"I8", 1},   [TM_ST_U8] = {"U8", 1},   [TM_ST_BOOL] = {"BOOL", 1},
+    [TM_ST_F64] = {"F64", 8},   [TM_ST_F32] = {"F32", 4}, [TM_ST_F16] = {"F16", 2},
+    [TM_ST_BF16] = {"BF16", 2}, [TM_ST_I64] = {"I64", 8}, [TM_ST_U64] = {"U64", 8},
+    [TM_ST_I32] = {"I32", 4},   [TM_ST_U32] = {"U32", 4}, [TM_ST_I16] = {"I16", 2},
+    [TM_ST_U16] = {"U16", 2},   [TM_ST_I8] = {"I8", 1},   [TM_ST_U8] = {"U8", 1},
+    [TM_ST_BOOL] = {"BOOL", 1},
 };
 
-gsize tm_st_type_size(TmStType t) { return types[t].size; }
+gsize tm_st_type_size(TmStType t) {
+  return types[t].size;
+}
 
-static void clear_entry(gpointer p) { g_free(((TmStEntry *)p)->name); }
+static void clear_entry(gpointer p) {
+  g_free(((TmStEntry *)p)->name);
+}
 
 void tm_st_header_free(TmStHeader *h) {
   if (!h) return;
@@ -28,7 +34,8 @@ void tm_st_header_free(TmStHeader *h) {
 }
 
 static gboolean corrupt(const char *name, const char *what, GError **error) {
-  g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT, _("The entry of tensor “%s” in its header is wrong: %s."), name, what);
+  g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT, _("The entry of tensor “%s” in its header is wrong: %s."),
+              name, what);
   return FALSE;
 }
 
@@ -49,7 +56,8 @@ static gboolean read_type(JsonObject *o, TmStEntry *e, GError **error) {
       return TRUE;
     }
   g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
-              _("Tensor “%s” has the type “%.32s”, which Tarmac does not know. Save it as F32, F16 or BF16."), e->name, text);
+              _("Tensor “%s” has the type “%.32s”, which Tarmac does not know. Save it as F32, F16 or BF16."),
+              e->name, text);
   return FALSE;
 }
 
@@ -59,18 +67,22 @@ static gboolean read_shape(JsonObject *o, TmStEntry *e, guint64 *bytes, GError *
   JsonArray *a = json_node_get_array(n);
   const guint rank = json_array_get_length(a);
   if (rank > TM_ST_MAX_RANK) {
-    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("Tensor “%s” has %u axes; Tarmac's have four at most."), e->name, rank);
+    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
+                _("Tensor “%s” has %u axes; Tarmac's have four at most."), e->name, rank);
     return FALSE;
   }
   *bytes = types[e->type].size;
   e->rank = (int)rank;
   for (guint i = 0; i < rank; i++) {
-    if (!get_size(json_array_get_element(a, i), &e->extent[i])) return corrupt(e->name, _("its shape is not a list of sizes"), error);
+    if (!get_size(json_array_get_element(a, i), &e->extent[i]))
+      return corrupt(e->name, _("its shape is not a list of sizes"), error);
     if (e->extent[i] == 0 || e->extent[i] > G_MAXINT32) {
-      g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("Tensor “%s” is empty or larger than Tarmac can hold."), e->name);
+      g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
+                  _("Tensor “%s” is empty or larger than Tarmac can hold."), e->name);
       return FALSE;
     }
-    if (*bytes > (guint64)G_MAXINT64 / (guint64)e->extent[i]) return corrupt(e->name, _("its shape is larger than any file"), error);
+    if (*bytes > (guint64)G_MAXINT64 / (guint64)e->extent[i])
+      return corrupt(e->name, _("its shape is larger than any file"), error);
     *bytes *= (guint64)e->extent[i];
   }
   return TRUE;
@@ -84,10 +96,13 @@ static gboolean read_entry(JsonNode *node, TmStEntry *e, guint64 data_size, GErr
   if (!read_type(o, e, error) || !read_shape(o, e, &bytes, error)) return FALSE;
   JsonNode *n = json_object_get_member(o, "data_offsets");
   JsonArray *a = n && JSON_NODE_HOLDS_ARRAY(n) ? json_node_get_array(n) : NULL;
-  if (!a || json_array_get_length(a) != 2 || !get_size(json_array_get_element(a, 0), &begin) || !get_size(json_array_get_element(a, 1), &end))
+  if (!a || json_array_get_length(a) != 2 || !get_size(json_array_get_element(a, 0), &begin) ||
+      !get_size(json_array_get_element(a, 1), &end))
     return corrupt(e->name, _("it has no data offsets"), error);
-  if (begin > end || (guint64)end > data_size) return corrupt(e->name, _("its data lie outside of the file"), error);
-  if ((guint64)(end - begin) != bytes) return corrupt(e->name, _("its data are not as long as its shape says"), error);
+  if (begin > end || (guint64)end > data_size)
+    return corrupt(e->name, _("its data lie outside of the file"), error);
+  if ((guint64)(end - begin) != bytes)
+    return corrupt(e->name, _("its data are not as long as its shape says"), error);
   e->begin = (guint64)begin;
   e->end = (guint64)end;
   return TRUE;
@@ -95,10 +110,12 @@ static gboolean read_entry(JsonNode *node, TmStEntry *e, guint64 data_size, GErr
 
 static gboolean read_metadata(TmStHeader *h, JsonNode *node, GError **error) {
   JsonObject *o = JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
-  JsonNode *tarmac = o ? json_object_get_member(o, "tarmac") : NULL, *crc = o ? json_object_get_member(o, "crc32") : NULL;
+  JsonNode *tarmac = o ? json_object_get_member(o, "tarmac") : NULL,
+           *crc = o ? json_object_get_member(o, "crc32") : NULL;
   if (tarmac && JSON_NODE_HOLDS_VALUE(tarmac)) h->tarmac = json_node_dup_string(tarmac);
   if (crc && JSON_NODE_HOLDS_VALUE(crc)) h->crc32 = json_node_dup_string(crc);
-  /* One without the other is a key that was damaged: taking it for another program's file would skip the checksum. */
+  /* One without the other is a key that was damaged: taking it for another program's file would skip the
+   * checksum. */
   if (o && !h->tarmac == !h->crc32) return TRUE;
   g_set_error_literal(error, TM_ERROR, TM_ERROR_CORRUPT, _("Its header's metadata are damaged."));
   return FALSE;
@@ -119,7 +136,8 @@ static gboolean check_order(TmStHeader *h, guint64 data_size, GError **error) {
     at = e->end;
   }
   if (at == data_size) return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT, _("It holds %" G_GUINT64_FORMAT " bytes more than its tensors."), data_size - at);
+  g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT,
+              _("It holds %" G_GUINT64_FORMAT " bytes more than its tensors."), data_size - at);
   return FALSE;
 }
 
@@ -143,7 +161,8 @@ TmStHeader *tm_st_header_parse(const char *text, gsize size, guint64 data_size, 
       continue;
     }
     g_array_append_val(h->entries, ((TmStEntry){.name = g_strdup(name)}));
-    if (!read_entry(node, &g_array_index(h->entries, TmStEntry, h->entries->len - 1), data_size, error)) return NULL;
+    if (!read_entry(node, &g_array_index(h->entries, TmStEntry, h->entries->len - 1), data_size, error))
+      return NULL;
   }
   if (!check_order(h, data_size, error)) return NULL;
   return g_steal_pointer(&h);
@@ -171,8 +190,10 @@ GString *tm_st_header_text(const GArray *entries, const char *tarmac) {
     g_string_append_c(s, ',');
     append_quoted(s, e->name);
     g_string_append_printf(s, ":{\"dtype\":\"%s\",\"shape\":[", types[e->type].name);
-    for (int k = 0; k < e->rank; k++) g_string_append_printf(s, "%s%" G_GINT64_FORMAT, k ? "," : "", e->extent[k]);
-    g_string_append_printf(s, "],\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}", e->begin, e->end);
+    for (int k = 0; k < e->rank; k++)
+      g_string_append_printf(s, "%s%" G_GINT64_FORMAT, k ? "," : "", e->extent[k]);
+    g_string_append_printf(s, "],\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}", e->begin,
+                           e->end);
   }
   g_string_append_c(s, '}');
   while (s->len % 8) g_string_append_c(s, ' ');
@@ -182,11 +203,16 @@ GString *tm_st_header_text(const GArray *entries, const char *tarmac) {
 TmShape tm_st_shape(const TmStEntry *e) {
   const gint64 *x = e->extent;
   switch (e->rank) {
-  case 0: return TM_SHAPE(1, 1, 1, 1);
-  case 1: return TM_SHAPE(1, (int)x[0], 1, 1);
-  case 2: return TM_SHAPE((int)x[0], (int)x[1], 1, 1);
-  case 3: return TM_SHAPE((int)x[0], 1, (int)x[1], (int)x[2]);
-  default: return TM_SHAPE((int)x[0], (int)x[1], (int)x[2], (int)x[3]);
+  case 0:
+    return TM_SHAPE(1, 1, 1, 1);
+  case 1:
+    return TM_SHAPE(1, (int)x[0], 1, 1);
+  case 2:
+    return TM_SHAPE((int)x[0], (int)x[1], 1, 1);
+  case 3:
+    return TM_SHAPE((int)x[0], 1, (int)x[1], (int)x[2]);
+  default:
+    return TM_SHAPE((int)x[0], (int)x[1], (int)x[2], (int)x[3]);
   }
 }
 

@@ -1,7 +1,8 @@
 /* predict_test.h: a net whose answer is known without running one.
  *
- * Its weights let the picture through: every convolution on the way of the first skip copies its centre, all others are zero. Class 1 wins where red
- * and green and blue together exceed half of white, class 0 elsewhere; class 2 never. So a prediction can be checked pixel by pixel. */
+ * Its weights let the picture through: every convolution on the way of the first skip copies its centre, all
+ * others are zero. Class 1 wins where red and green and blue together exceed half of white, class 0
+ * elsewhere; class 2 never. So a prediction can be checked pixel by pixel. */
 #pragma once
 
 #include "engine/predict/infer_graph.h"
@@ -38,7 +39,8 @@ static inline void pt_weights(TmCheckpoint *c, const TmSettings *settings, guint
   tm_infer_graph(g, &net, TM_SHAPE(1, 3, 32, 32), NULL, NULL);
   for (guint i = 0; i < tm_graph_n_nodes(g); i++) {
     const TmNode *n = tm_graph_node(g, i);
-    if ((n->op == TM_OP_PARAM || n->op == TM_OP_STATE) && !g_str_has_prefix(n->name, "input.")) pt_add(c, n->name, n->shape);
+    if ((n->op == TM_OP_PARAM || n->op == TM_OP_STATE) && !g_str_has_prefix(n->name, "input."))
+      pt_add(c, n->name, n->shape);
   }
   static const char *const pass[] = {"enc.0.0.weight", "enc.0.3.weight", "dec.0.0.weight", "dec.0.3.weight"};
   for (guint k = 0; k < G_N_ELEMENTS(pass); k++)
@@ -59,7 +61,11 @@ static inline TmCheckpoint *pt_checkpoint(const TmClassTable *classes) {
   TmSettings s;
   pt_settings(&s);
   TmCheckpoint *c = tm_checkpoint_new();
-  g_auto(TmNetMeta) m = {.settings = tm_settings_to_json(&s), .classes = tm_class_table_copy(classes), .std = {255, 255, 255}, .epoch = 5, .best_miou = NAN};
+  g_auto(TmNetMeta) m = {.settings = tm_settings_to_json(&s),
+                         .classes = tm_class_table_copy(classes),
+                         .std = {255, 255, 255},
+                         .epoch = 5,
+                         .best_miou = NAN};
   tm_net_meta_write(tm_checkpoint_meta(c), &m);
   pt_weights(c, &s, classes->n);
   return c;
@@ -92,9 +98,10 @@ static inline guint8 *pt_picture(int w, int h, guint share, guint64 seed) {
   return rgb;
 }
 
-static inline guint8 pt_truth(const guint8 *rgb) { return rgb[0] + rgb[1] + rgb[2] > 382 ? 1 : 0; }
+static inline guint8 pt_truth(const guint8 *rgb) {
+  return rgb[0] + rgb[1] + rgb[2] > 382 ? 1 : 0;
+}
 
 static inline void pt_assert_labels(const guint8 *rgb, int w, int h, const guint8 *labels) {
-  for (gsize i = 0; i < (gsize)w * (gsize)h; i++)
-    g_assert_cmpint(labels[i], ==, pt_truth(rgb + i * 3));
+  for (gsize i = 0; i < (gsize)w * (gsize)h; i++) g_assert_cmpint(labels[i], ==, pt_truth(rgb + i * 3));
 }

@@ -1,4 +1,5 @@
-/* test_folder.c: a folder of pictures becomes masks in the dataset's own values; nothing of the user's is written over. */
+/* test_folder.c: a folder of pictures becomes masks in the dataset's own values; nothing of the user's is
+ * written over. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,9 +61,12 @@ static void run_fails(const Place *x, const char *out, gboolean replace, int cod
   tm_folder_result_clear(&r);
 }
 
-static char *out_file(const Place *x, const char *name) { return g_build_filename(x->out, name, NULL); }
+static char *out_file(const Place *x, const char *name) {
+  return g_build_filename(x->out, name, NULL);
+}
 
-static void check_mask(const Place *x, const char *name, int w, int h, guint64 seed, TmMaskKind kind, gboolean colour, const gint32 *values) {
+static void check_mask(const Place *x, const char *name, int w, int h, guint64 seed, TmMaskKind kind,
+                       gboolean colour, const gint32 *values) {
   g_autofree char *path = out_file(x, name);
   g_autofree guint8 *rgb = pt_picture(w, h, 90, seed);
   g_auto(TmMask) m = {0};
@@ -72,10 +76,12 @@ static void check_mask(const Place *x, const char *name, int w, int h, guint64 s
   g_assert_cmpint(m.w, ==, w);
   g_assert_cmpint(m.h, ==, h);
   g_assert_cmpint(m.kind, ==, kind);
-  for (gsize i = 0; i < (gsize)w * (gsize)h; i++) g_assert_cmpint(tm_mask_value(&m, i, colour), ==, values[pt_truth(rgb + i * 3)]);
+  for (gsize i = 0; i < (gsize)w * (gsize)h; i++)
+    g_assert_cmpint(tm_mask_value(&m, i, colour), ==, values[pt_truth(rgb + i * 3)]);
 }
 
-/* Masks hold the original values, as an index picture with a palette: visible, exact, and none but the table's. */
+/* Masks hold the original values, as an index picture with a palette: visible, exact, and none but the
+ * table's. */
 static void test_index_masks(void) {
   g_auto(Place) x = make_place(NULL);
   const int sizes[][2] = {{40, 30}, {17, 31}, {1, 1}};
@@ -114,12 +120,14 @@ static void test_palette_and_overlay(void) {
   g_assert_true(o.w == 9 && o.h == 7);
   for (gsize i = 0; i < 9 * 7; i++) {
     const guint colour = pt_truth(rgb + i * 3) ? 0xf0e0d0 : 0x102030;
-    for (gsize k = 0; k < 3; k++) g_assert_cmpint(o.rgb[i * 3 + k], ==, (rgb[i * 3 + k] + ((colour >> (16 - 8 * k)) & 255) + 1) / 2);
+    for (gsize k = 0; k < 3; k++)
+      g_assert_cmpint(o.rgb[i * 3 + k], ==, (rgb[i * 3 + k] + ((colour >> (16 - 8 * k)) & 255) + 1) / 2);
   }
 }
 
 static void test_wide_and_colour_masks(void) {
-  g_autoptr(TmClassTable) wide = tm_class_table_new(TM_MASK_INDEX), colour = tm_class_table_new(TM_MASK_COLOUR);
+  g_autoptr(TmClassTable) wide = tm_class_table_new(TM_MASK_INDEX),
+                          colour = tm_class_table_new(TM_MASK_COLOUR);
   tm_class_table_add(wide, "a", 0x000000, 1000);
   tm_class_table_add(wide, "b", 0xffffff, 65535);
   tm_class_table_add(wide, "c", 0xff0000, 2);
@@ -141,7 +149,8 @@ static void test_wide_and_colour_masks(void) {
 
 static void test_shares(void) {
   g_auto(Place) x = make_place(NULL);
-  g_autofree char *path = g_build_filename(x.in, "half, dark.png", NULL), *table = out_file(&x, "classes.csv");
+  g_autofree char *path = g_build_filename(x.in, "half, dark.png", NULL),
+                  *table = out_file(&x, "classes.csv");
   const guint8 rgb[8 * 3] = {255, 255, 255, 255, 255, 255};
   g_autoptr(GError) error = NULL;
   g_assert_true(tm_png_write_rgb(path, rgb, 4, 2, &error));
@@ -159,8 +168,10 @@ static void test_shares(void) {
 static void test_out_is_in(void) {
   g_auto(Place) x = make_place(NULL);
   add_picture(&x, "a.png", 8, 8, 1);
-  g_autofree char *inside = g_build_filename(x.in, "out", NULL), *link_path = g_build_filename(x.root, "link", NULL);
-  g_autofree char *dotted = g_build_filename(x.root, "in", ".", "..", "in", NULL), *through = g_build_filename(link_path, "new", "er", NULL);
+  g_autofree char *inside = g_build_filename(x.in, "out", NULL),
+                  *link_path = g_build_filename(x.root, "link", NULL);
+  g_autofree char *dotted = g_build_filename(x.root, "in", ".", "..", "in", NULL),
+                  *through = g_build_filename(link_path, "new", "er", NULL);
   g_assert_cmpint(symlink(x.in, link_path), ==, 0);
   run_fails(&x, x.in, TRUE, TM_ERROR_FILE);
   run_fails(&x, inside, TRUE, TM_ERROR_FILE);
@@ -177,11 +188,14 @@ static void test_out_is_in(void) {
   tm_folder_result_clear(&r);
 }
 
-/* The masks of a dataset are not replaced by predictions, not even when replacing is allowed; nor is anything put beside them. */
+/* The masks of a dataset are not replaced by predictions, not even when replacing is allowed; nor is anything
+ * put beside them. */
 static void test_out_in_dataset(void) {
   g_auto(Place) x = make_place(NULL);
-  g_autofree char *images = g_build_filename(x.root, "set", "images", NULL), *masks = g_build_filename(x.root, "set", "masks", NULL);
-  g_autofree char *beside = g_build_filename(x.root, "set", "predictions", NULL), *deeper = g_build_filename(beside, "new", NULL);
+  g_autofree char *images = g_build_filename(x.root, "set", "images", NULL),
+                  *masks = g_build_filename(x.root, "set", "masks", NULL);
+  g_autofree char *beside = g_build_filename(x.root, "set", "predictions", NULL),
+                  *deeper = g_build_filename(beside, "new", NULL);
   g_assert_cmpint(g_mkdir_with_parents(images, 0700), ==, 0);
   g_assert_cmpint(g_mkdir_with_parents(masks, 0700), ==, 0);
   g_free(x.in);
@@ -256,7 +270,8 @@ static void test_same_stem(void) {
 
 static void test_long_name(void) {
   g_auto(Place) x = make_place(NULL);
-  g_autofree char *fill = g_strnfill(251, 'x'), *name = g_strconcat(fill, ".png", NULL), *path = g_build_filename(x.in, name, NULL);
+  g_autofree char *fill = g_strnfill(251, 'x'), *name = g_strconcat(fill, ".png", NULL),
+                  *path = g_build_filename(x.in, name, NULL);
   g_autofree char *short_path = g_build_filename(x.in, "s.png", NULL);
   add_picture(&x, "s.png", 8, 8, 1);
   g_assert_cmpint(g_rename(short_path, path), ==, 0);

@@ -15,13 +15,16 @@ static void test_plain(void) {
 }
 
 static void test_same_stem(void) {
-  assert_stems((const char *[]){"a.jpeg", "a.jpg", "a.png", NULL}, (const char *[]){"a", "a.jpg", "a.png", NULL});
+  assert_stems((const char *[]){"a.jpeg", "a.jpg", "a.png", NULL},
+               (const char *[]){"a", "a.jpg", "a.png", NULL});
 }
 
 /* The overlay of one must not be the mask of another. */
 static void test_overlay_clash(void) {
-  assert_stems((const char *[]){"a.png", "a_overlay.png", NULL}, (const char *[]){"a", "a_overlay.png", NULL});
-  assert_stems((const char *[]){"a_overlay.png", "a.png", NULL}, (const char *[]){"a_overlay", "a.png", NULL});
+  assert_stems((const char *[]){"a.png", "a_overlay.png", NULL},
+               (const char *[]){"a", "a_overlay.png", NULL});
+  assert_stems((const char *[]){"a_overlay.png", "a.png", NULL},
+               (const char *[]){"a_overlay", "a.png", NULL});
 }
 
 static void assert_distinct(const char *const *names, guint n) {
@@ -36,7 +39,8 @@ static void assert_distinct(const char *const *names, guint n) {
 }
 
 static void test_long(void) {
-  g_autofree char *fill = g_strnfill(246, 'x'), *a = g_strconcat(fill, "a.png", NULL), *b = g_strconcat(fill, "b.png", NULL);
+  g_autofree char *fill = g_strnfill(246, 'x'), *a = g_strconcat(fill, "a.png", NULL),
+                  *b = g_strconcat(fill, "b.png", NULL);
   GString *wide = g_string_new(NULL);
   for (int i = 0; i < 83; i++) g_string_append(wide, "道");
   g_autofree char *c = g_strconcat(wide->str, ".png", NULL), *d = g_strconcat(wide->str, ".jpg", NULL);
@@ -45,7 +49,8 @@ static void test_long(void) {
 }
 
 static void test_contrived(void) {
-  assert_distinct((const char *[]){"a.jpg", "a.jpg.png", "a.png", "a.png-2.png", "a.jpg_overlay.png", "a.png_overlay.png", "a_overlay.jpg", "a_overlay.png",
+  assert_distinct((const char *[]){"a.jpg", "a.jpg.png", "a.png", "a.png-2.png", "a.jpg_overlay.png",
+                                   "a.png_overlay.png", "a_overlay.jpg", "a_overlay.png",
                                    "a_overlay_overlay.png"},
                   9);
 }

@@ -1,4 +1,5 @@
-/* test_predictor.c: what a trained net says of a picture is as large as the picture, in its place, and from the checkpoint alone. */
+/* test_predictor.c: what a trained net says of a picture is as large as the picture, in its place, and from
+ * the checkpoint alone. */
 #include "tests/predict/predict_test.h"
 
 static void run_and_check(TmPredictor *p, int w, int h, guint64 seed) {
@@ -129,7 +130,9 @@ static void test_architecture(void) {
       g_assert_true(tm_settings_set(&s, "upsampling", ways[i], &error));
       s.batch_norm = batch_norm;
       g_autoptr(TmCheckpoint) c = tm_checkpoint_new();
-      g_auto(TmNetMeta) m = {.settings = tm_settings_to_json(&s), .classes = tm_class_table_copy(classes), .std = {255, 255, 255}};
+      g_auto(TmNetMeta) m = {.settings = tm_settings_to_json(&s),
+                             .classes = tm_class_table_copy(classes),
+                             .std = {255, 255, 255}};
       tm_net_meta_write(tm_checkpoint_meta(c), &m);
       pt_weights(c, &s, 3);
       g_assert_true(tm_checkpoint_write(c, path, &error));
@@ -150,7 +153,8 @@ static void open_fails(const char *path, int code, const char *names) {
   g_assert_nonnull(strstr(error->message, names));
 }
 
-/* Weights of another shape than the checkpoint says, and weights that are missing, are named with both shapes. */
+/* Weights of another shape than the checkpoint says, and weights that are missing, are named with both
+ * shapes. */
 static void test_mismatch(void) {
   g_autofree char *folder = rt_folder(), *path = g_build_filename(folder, "net.safetensors", NULL);
   g_autoptr(TmClassTable) classes = pt_classes();
@@ -162,7 +166,8 @@ static void test_mismatch(void) {
   g_autoptr(TmCheckpoint) none = tm_checkpoint_new();
   TmSettings s;
   pt_settings(&s);
-  g_auto(TmNetMeta) m = {.settings = tm_settings_to_json(&s), .classes = tm_class_table_copy(classes), .std = {255, 255, 255}};
+  g_auto(TmNetMeta) m = {
+      .settings = tm_settings_to_json(&s), .classes = tm_class_table_copy(classes), .std = {255, 255, 255}};
   tm_net_meta_write(tm_checkpoint_meta(none), &m);
   g_assert_true(tm_checkpoint_write(none, path, &error));
   open_fails(path, TM_ERROR_DATA, "“enc.0.0.weight” (not there)");
@@ -183,7 +188,8 @@ static void test_foreign_and_damaged(void) {
   rt_remove(folder);
 }
 
-/* A run with an average of its weights is judged by the average, also where only last.safetensors is there. */
+/* A run with an average of its weights is judged by the average, also where only last.safetensors is there.
+ */
 static void test_average(void) {
   g_autofree char *folder = rt_folder(), *path = g_build_filename(folder, "net.safetensors", NULL);
   g_autoptr(TmClassTable) classes = pt_classes();
@@ -213,14 +219,16 @@ static gboolean count_progress(guint done, guint total, gpointer user) {
   return done < 4 || n[1] == 0;
 }
 
-/* One matrix over all pictures: its pixels are all judged pixels of the split, and the scores follow from it alone. */
+/* One matrix over all pictures: its pixels are all judged pixels of the split, and the scores follow from it
+ * alone. */
 static void test_evaluate(void) {
   g_autofree char *folder = rt_folder();
   g_autoptr(TmClassTable) camvid = tm_class_table_camvid();
   g_autofree char *path = pt_write(folder, camvid);
   g_autoptr(TmPredictor) p = pt_open(path);
   g_autoptr(GError) error = NULL;
-  const TmDatasetOptions options = {.seed = 1, .demo_train = 2, .demo_val = 5, .demo_width = 48, .demo_height = 36};
+  const TmDatasetOptions options = {
+      .seed = 1, .demo_train = 2, .demo_val = 5, .demo_width = 48, .demo_height = 36};
   g_autoptr(TmDataset) d = tm_dataset_open("demo", &options, &error);
   g_assert_no_error(error);
   g_autoptr(TmConfusion) all = tm_confusion_new(11), by_hand = tm_confusion_new(11);
@@ -257,7 +265,8 @@ static void test_other_classes(void) {
   g_free(renamed->classes[2].name);
   renamed->classes[2].name = g_strdup("Sometimes");
   g_assert_false(tm_predictor_same_classes(three, renamed, &error));
-  g_assert_nonnull(strstr(error->message, "Class 2 is “Never” in the network and “Sometimes” in the dataset"));
+  g_assert_nonnull(
+      strstr(error->message, "Class 2 is “Never” in the network and “Sometimes” in the dataset"));
   g_clear_error(&error);
   g_assert_true(tm_predictor_same_classes(three, three, &error));
 }

@@ -83,10 +83,12 @@ static inline int rt_mark(const char *path) {
   return mark;
 }
 
-/** A Python with tensorboard, safetensors and numpy: TM_PYTHON, else ./bootstrap's; NULL (and the test skipped) without one. */
+/** A Python with tensorboard, safetensors and numpy: TM_PYTHON, else ./bootstrap's; NULL (and the test
+ * skipped) without one. */
 static inline char *rt_python(void) {
   const char *chosen = g_getenv("TM_PYTHON"), *source = g_getenv("TM_SOURCE");
-  char *path = chosen ? g_strdup(chosen) : g_build_filename(source ? source : ".", ".deps", "venv", "bin", "python", NULL);
+  char *path = chosen ? g_strdup(chosen)
+                      : g_build_filename(source ? source : ".", ".deps", "venv", "bin", "python", NULL);
   if (g_file_test(path, G_FILE_TEST_IS_EXECUTABLE)) return path;
   g_free(path);
   g_test_skip("there is no Python with tensorboard and safetensors: set TM_PYTHON or run ./bootstrap");

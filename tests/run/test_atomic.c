@@ -21,9 +21,15 @@ static gboolean failing(void) {
   return TRUE;
 }
 
-static ssize_t failing_write(int fd, const void *p, size_t n) { return failing() ? -1 : write(fd, p, n); }
-static int failing_fsync(int fd) { return failing() ? -1 : fsync(fd); }
-static int failing_rename(const char *a, const char *b) { return failing() ? -1 : rename(a, b); }
+static ssize_t failing_write(int fd, const void *p, size_t n) {
+  return failing() ? -1 : write(fd, p, n);
+}
+static int failing_fsync(int fd) {
+  return failing() ? -1 : fsync(fd);
+}
+static int failing_rename(const char *a, const char *b) {
+  return failing() ? -1 : rename(a, b);
+}
 /* A disk that takes a few bytes at a time, with interruptions. */
 static ssize_t slow_write(int fd, const void *p, size_t n) {
   if (++calls % 3 == 0) {
@@ -37,7 +43,8 @@ static const TmFileOps honest = {.write = write, .fsync = fsync, .rename = renam
 
 static void test_each_call_fails(void) {
   const int codes[] = {ENOSPC, EIO, EDQUOT, EFBIG};
-  g_autofree char *folder = rt_folder(), *last = g_build_filename(folder, "last", NULL), *previous = g_build_filename(folder, "previous", NULL);
+  g_autofree char *folder = rt_folder(), *last = g_build_filename(folder, "last", NULL),
+                  *previous = g_build_filename(folder, "previous", NULL);
   g_autoptr(TmCheckpoint) one = rt_checkpoint(1), two = rt_checkpoint(2);
   int n_calls = 0;
   for (guint k = 0; k < G_N_ELEMENTS(codes); k++)
@@ -55,7 +62,8 @@ static void test_each_call_fails(void) {
       if (fail_at == 0) {
         n_calls = calls;
         g_assert_true(ok);
-        g_assert_cmpint(n_calls, >=, 9); /* length, header, three tensors, checksum, sync, two renames, folder */
+        g_assert_cmpint(n_calls, >=,
+                        9); /* length, header, three tensors, checksum, sync, two renames, folder */
         g_assert_cmpint(rt_mark(last), ==, 2);
         g_assert_cmpint(rt_mark(previous), ==, 1);
         continue;
@@ -66,7 +74,8 @@ static void test_each_call_fails(void) {
       /* Only after the last rename, when the folder's sync fails, is the new one in place. */
       g_assert_cmpint(rt_mark(last), ==, fail_at == n_calls ? 2 : 1);
       if (g_file_test(previous, G_FILE_TEST_EXISTS)) g_assert_cmpint(rt_mark(previous), ==, 1);
-      g_assert_cmpuint(rt_count(folder), ==, g_file_test(previous, G_FILE_TEST_EXISTS) ? 2 : 1); /* no temporary file is left */
+      g_assert_cmpuint(rt_count(folder), ==,
+                       g_file_test(previous, G_FILE_TEST_EXISTS) ? 2 : 1); /* no temporary file is left */
     }
   rt_remove(folder);
 }
@@ -138,8 +147,11 @@ static const char *self;
 static void test_full_disk(void) {
   g_autofree char *folder = rt_folder();
   int status = 0;
-  if (!g_spawn_sync(NULL, (char *[]){"unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=64k none \"$0\"", folder, NULL}, NULL,
-                    G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, &status, NULL) ||
+  if (!g_spawn_sync(
+          NULL,
+          (char *[]){"unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=64k none \"$0\"", folder, NULL},
+          NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+          NULL, NULL, &status, NULL) ||
       status != 0) {
     g_test_skip("this system does not let a user mount a small disk (unshare -rm)");
     rt_remove(folder);
@@ -151,7 +163,10 @@ static void test_full_disk(void) {
   guint64 needed = 0, have = 0;
   const char *at = strstr(out, "full: ");
   g_assert_nonnull(at);
-  g_assert_cmpint(sscanf(at, "full: %" G_GUINT64_FORMAT " bytes are needed there and %" G_GUINT64_FORMAT " are free", &needed, &have), ==, 2);
+  g_assert_cmpint(
+      sscanf(at, "full: %" G_GUINT64_FORMAT " bytes are needed there and %" G_GUINT64_FORMAT " are free",
+             &needed, &have),
+      ==, 2);
   g_assert_cmpuint(needed, >, 64 * 64 * 9 * 4);
   g_assert_cmpuint(needed, <, 64 * 64 * 9 * 4 + 4096);
   g_assert_cmpuint(have, >, 32768);
@@ -172,7 +187,8 @@ G_GNUC_NORETURN static void write_for_ever(const char *last, const char *previou
 }
 
 static void test_kill(void) {
-  g_autofree char *folder = rt_folder(), *last = g_build_filename(folder, "last", NULL), *previous = g_build_filename(folder, "previous", NULL);
+  g_autofree char *folder = rt_folder(), *last = g_build_filename(folder, "last", NULL),
+                  *previous = g_build_filename(folder, "previous", NULL);
   g_autoptr(TmCheckpoint) first = rt_checkpoint(1);
   g_autoptr(GError) error = NULL;
   g_assert_true(tm_checkpoint_write(first, last, &error));

@@ -1,4 +1,5 @@
-/* test_events.c: event files hold what TensorBoard expects, end at a whole record, and a resumed run never goes on with an old one. */
+/* test_events.c: event files hold what TensorBoard expects, end at a whole record, and a resumed run never
+ * goes on with an old one. */
 #include "engine/run/events.h"
 
 #include "engine/run/crc32c.h"
@@ -8,7 +9,9 @@
 
 typedef enum { END_WHOLE, END_CUT, END_DAMAGED } End;
 
-static guint32 word(const guint8 *p) { return (guint32)p[0] | (guint32)p[1] << 8 | (guint32)p[2] << 16 | (guint32)p[3] << 24; }
+static guint32 word(const guint8 *p) {
+  return (guint32)p[0] | (guint32)p[1] << 8 | (guint32)p[2] << 16 | (guint32)p[3] << 24;
+}
 
 /* Counts whole records; cut and damaged are not the same. */
 static guint read_records(const guint8 *p, gsize size, End *end, GPtrArray *records) {
@@ -84,10 +87,14 @@ static void test_records(void) {
   g_autoptr(GPtrArray) records = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
   g_assert_cmpuint(read_records((const guint8 *)bytes, size, &end, records), ==, 12);
   g_assert_cmpint(end, ==, END_WHOLE);
-  g_assert_true(holds(records->pdata[0], "\x1a\x0d" "brain.Event:2", 15));
-  g_assert_true(holds(records->pdata[1], "\x10\xac\x02", 3));      /* step 300 as a varint */
-  g_assert_true(holds(records->pdata[1], "\x3a\x02\x08\x01", 4));  /* session_log { status: START } */
-  g_assert_true(holds(records->pdata[2], "\x2a\x13\x0a\x11\x0a\x0aloss/train\x15\x00\x40\x96\x43", 21)); /* 300.5 */
+  g_assert_true(holds(records->pdata[0],
+                      "\x1a\x0d"
+                      "brain.Event:2",
+                      15));
+  g_assert_true(holds(records->pdata[1], "\x10\xac\x02", 3));     /* step 300 as a varint */
+  g_assert_true(holds(records->pdata[1], "\x3a\x02\x08\x01", 4)); /* session_log { status: START } */
+  g_assert_true(
+      holds(records->pdata[2], "\x2a\x13\x0a\x11\x0a\x0aloss/train\x15\x00\x40\x96\x43", 21)); /* 300.5 */
   rt_remove(folder);
 }
 
@@ -112,7 +119,8 @@ static void test_cut_and_damaged(void) {
   rt_remove(folder);
 }
 
-/* Three openings within one second, and one under a clock that went back: names still sort in order of time. */
+/* Three openings within one second, and one under a clock that went back: names still sort in order of time.
+ */
 static void test_names_in_order(void) {
   g_autofree char *folder = rt_folder(), *last = NULL;
   for (int i = 0; i < 3; i++) {

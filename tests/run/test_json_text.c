@@ -19,7 +19,8 @@ static void test_non_finite_out(void) {
 }
 
 static void test_non_finite_in(void) {
-  static const char text[] = "{\"a\": NaN, \"b\": -Infinity, \"c\": [Infinity, nan, -nan, inf, -inf, 1], \"d\": \"NaN Infinity \\\" nan\", \"e\": null}";
+  static const char text[] = "{\"a\": NaN, \"b\": -Infinity, \"c\": [Infinity, nan, -nan, inf, -inf, 1], "
+                             "\"d\": \"NaN Infinity \\\" nan\", \"e\": null}";
   g_autoptr(GError) error = NULL;
   g_autoptr(JsonNode) n = tm_json_parse(text, strlen(text), 8, &error);
   g_assert_no_error(error);
@@ -33,7 +34,8 @@ static void test_non_finite_in(void) {
 }
 
 static void test_refused(void) {
-  static const char *const texts[] = {"", "   ", "{", "}", "{]", "[1,]x", "{\"a\":}", "\"open", "[[[[[1]]]]]", "\xc3", "nonsense"};
+  static const char *const texts[] = {"",         "   ",    "{",           "}",    "{]",      "[1,]x",
+                                      "{\"a\":}", "\"open", "[[[[[1]]]]]", "\xc3", "nonsense"};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
     g_autoptr(GError) error = NULL;
     g_autoptr(JsonNode) n = tm_json_parse(texts[i], strlen(texts[i]), 4, &error);

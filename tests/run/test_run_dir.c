@@ -1,4 +1,5 @@
-/* test_run_dir.c: a run's folder, from its making to its resuming after everything that can happen in between. */
+/* test_run_dir.c: a run's folder, from its making to its resuming after everything that can happen in
+ * between. */
 #include "tests/run/run_test.h"
 
 #include <errno.h>
@@ -24,7 +25,12 @@ static TmRunDir *open_run(const char *path, guint64 step) {
 static void add_steps(TmRunDir *r, guint64 from, guint64 to, float loss) {
   g_autoptr(GError) error = NULL;
   for (guint64 i = from; i < to; i++) {
-    const TmStepRow row = {.step = i, .epoch = (float)i / 10.0f, .seconds = 0.1f * (float)i, .loss = loss + 0.1f * (float)i, .lr = 3e-3f, .grad_norm = 1.5f};
+    const TmStepRow row = {.step = i,
+                           .epoch = (float)i / 10.0f,
+                           .seconds = 0.1f * (float)i,
+                           .loss = loss + 0.1f * (float)i,
+                           .lr = 3e-3f,
+                           .grad_norm = 1.5f};
     g_assert_true(tm_run_add_step(r, &row, &error));
     g_assert_no_error(error);
   }
@@ -33,7 +39,13 @@ static void add_steps(TmRunDir *r, guint64 from, guint64 to, float loss) {
 static void add_epoch(TmRunDir *r, guint epoch, guint64 step, float miou) {
   static const char *const names[] = {"Road", "Sky, \"blue\""};
   const double iou[] = {0.5, (double)NAN};
-  const TmEpochRow row = {.epoch = epoch, .step = step, .seconds = 2.5f, .train_loss = 1.0f / 3.0f, .val_loss = NAN, .miou = miou, .accuracy = 0.9f,
+  const TmEpochRow row = {.epoch = epoch,
+                          .step = step,
+                          .seconds = 2.5f,
+                          .train_loss = 1.0f / 3.0f,
+                          .val_loss = NAN,
+                          .miou = miou,
+                          .accuracy = 0.9f,
                           .best = epoch == 1};
   g_autoptr(GError) error = NULL;
   g_assert_true(tm_run_add_epoch(r, &row, 2, names, iou, &error));
@@ -45,7 +57,9 @@ typedef struct {
 } History;
 
 /* Opens and closes: what a resume does to the files. */
-static void reopen_run(const char *path, guint64 step) { tm_run_close(open_run(path, step)); }
+static void reopen_run(const char *path, guint64 step) {
+  tm_run_close(open_run(path, step));
+}
 
 static History read_history(const char *path) {
   g_autoptr(GError) error = NULL;
@@ -68,7 +82,8 @@ static void free_history(History *h) {
 static void test_create(void) {
   g_autofree char *folder = rt_folder(), *root = g_build_filename(folder, "new", "runs", NULL);
   g_autoptr(GError) error = NULL;
-  g_autofree char *a = tm_run_create(root, "try", &error), *b = tm_run_create(root, "try", &error), *c = tm_run_create(root, NULL, &error);
+  g_autofree char *a = tm_run_create(root, "try", &error), *b = tm_run_create(root, "try", &error),
+                  *c = tm_run_create(root, NULL, &error);
   g_assert_no_error(error);
   g_assert_true(g_str_has_suffix(a, "/try"));
   g_assert_true(g_str_has_suffix(b, "/try-2"));
@@ -94,18 +109,23 @@ static void test_create_under_file(void) {
   rt_remove(folder);
 }
 
-/* Nothing is ever written into a dataset: the default is elsewhere, one place for each dataset, whatever its title. */
+/* Nothing is ever written into a dataset: the default is elsewhere, one place for each dataset, whatever its
+ * title. */
 static void test_default_root(void) {
-  g_autofree char *a = tm_run_default_root("/data/camvid", "camvid"), *again = tm_run_default_root("/data/../data/camvid/", "camvid");
-  g_autofree char *other = tm_run_default_root("/more/camvid", "camvid"), *odd = tm_run_default_root("/data/x", "../a/b\n");
+  g_autofree char *a = tm_run_default_root("/data/camvid", "camvid"),
+                  *again = tm_run_default_root("/data/../data/camvid/", "camvid");
+  g_autofree char *other = tm_run_default_root("/more/camvid", "camvid"),
+                  *odd = tm_run_default_root("/data/x", "../a/b\n");
   g_autofree char *none = tm_run_default_root("/data/x", "");
   g_assert_true(g_str_has_prefix(a, g_get_user_data_dir()));
   g_assert_cmpstr(a, ==, again);
   g_assert_cmpstr(a, !=, other);
-  g_assert_null(strstr(odd, ".."  "/"));
+  g_assert_null(strstr(odd, ".."
+                            "/"));
   g_assert_true(g_str_has_suffix(odd, "/runs"));
   g_assert_nonnull(strstr(none, "/run-"));
-  g_autofree char *name = g_strnfill(300, 'x'), *wide = g_strdup_printf("%s道", name), *root = tm_run_default_root("/data/x", wide);
+  g_autofree char *name = g_strnfill(300, 'x'), *wide = g_strdup_printf("%s道", name),
+                  *root = tm_run_default_root("/data/x", wide);
   g_auto(GStrv) parts = g_strsplit(root, "/", -1);
   for (guint i = 0; parts[i]; i++) g_assert_cmpuint(strlen(parts[i]), <=, 255);
 }
@@ -119,7 +139,8 @@ static void test_history(void) {
     g_autoptr(TmRunDir) r = open_run(path, 0);
     g_assert_cmpstr(tm_run_path(r), ==, path);
     add_steps(r, 0, 20, 0.1f);
-    const TmStepRow odd[] = {{.step = 20, .loss = NAN, .lr = 1e-30f, .grad_norm = INFINITY}, {.step = 21, .loss = -INFINITY, .lr = 1e30f}};
+    const TmStepRow odd[] = {{.step = 20, .loss = NAN, .lr = 1e-30f, .grad_norm = INFINITY},
+                             {.step = 21, .loss = -INFINITY, .lr = 1e30f}};
     for (guint i = 0; i < 2; i++) g_assert_true(tm_run_add_step(r, &odd[i], &error));
     add_epoch(r, 0, 9, NAN);
     add_epoch(r, 1, 19, 0.25f);
@@ -139,8 +160,9 @@ static void test_history(void) {
   g_assert_true(EPOCH(h, 1)->best && !EPOCH(h, 0)->best);
   g_assert_cmpuint(EPOCH(h, 1)->step, ==, 19);
   g_autofree char *csv = g_build_filename(path, "history.csv", NULL), *text = rt_read(csv, NULL);
-  g_assert_true(g_str_has_prefix(text, "epoch,step,seconds,train_loss,val_loss,miou,accuracy,best,iou Road,\"iou Sky, \"\"blue\"\"\"\n"
-                                       "0,9,2.5,0.333333343,,,0.899999976,0,0.5,\n"));
+  g_assert_true(g_str_has_prefix(
+      text, "epoch,step,seconds,train_loss,val_loss,miou,accuracy,best,iou Road,\"iou Sky, \"\"blue\"\"\"\n"
+            "0,9,2.5,0.333333343,,,0.899999976,0,0.5,\n"));
   free_history(&h);
   rt_remove(folder);
 }
@@ -152,9 +174,11 @@ static gboolean comma_locale(const char *folder) {
   static const char *const known[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE"};
   for (guint i = 0; i < G_N_ELEMENTS(known); i++)
     if (setlocale(LC_ALL, known[i])) return TRUE;
-  g_autofree char *made = g_build_filename(folder, "de_DE.UTF-8", NULL), *tool = g_find_program_in_path("localedef");
+  g_autofree char *made = g_build_filename(folder, "de_DE.UTF-8", NULL),
+                  *tool = g_find_program_in_path("localedef");
   if (!tool || !g_spawn_sync(NULL, (char *[]){tool, "-c", "-i", "de_DE", "-f", "UTF-8", made, NULL}, NULL,
-                             G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, NULL, NULL))
+                             G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL,
+                             NULL, NULL))
     return FALSE;
   g_setenv("LOCPATH", folder, TRUE);
   return setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
@@ -176,7 +200,8 @@ static void test_locale(void) {
 
 /* The rows before the step stay byte for byte, those from it on go, and the next run's follow. */
 static void test_resume_cuts(void) {
-  g_autofree char *folder = rt_folder(), *path = new_run(folder), *steps_path = g_build_filename(path, "steps.csv", NULL);
+  g_autofree char *folder = rt_folder(), *path = new_run(folder),
+                  *steps_path = g_build_filename(path, "steps.csv", NULL);
   {
     g_autoptr(TmRunDir) r = open_run(path, 0);
     add_steps(r, 0, 151, 0);
@@ -212,7 +237,8 @@ static void test_resume_cuts(void) {
 
 /* A line that was cut at any length is dropped, and what is appended later is not glued to it. */
 static void test_cut_line(void) {
-  g_autofree char *folder = rt_folder(), *path = new_run(folder), *steps_path = g_build_filename(path, "steps.csv", NULL);
+  g_autofree char *folder = rt_folder(), *path = new_run(folder),
+                  *steps_path = g_build_filename(path, "steps.csv", NULL);
   {
     g_autoptr(TmRunDir) r = open_run(path, 0);
     add_steps(r, 0, 3, 0);
@@ -238,10 +264,13 @@ static void test_cut_line(void) {
   rt_remove(folder);
 }
 
-/* Damage in the middle costs that line only; zero bytes, as a crashed file system leaves them, are no rows. */
+/* Damage in the middle costs that line only; zero bytes, as a crashed file system leaves them, are no rows.
+ */
 static void test_damaged_line(void) {
-  static const char text[] = "step,epoch,seconds,loss,lr,grad_norm\n0,0,0,1,0.1,1\n1,0,0,x,0.1,1\n\0\0\0\0\n2,0,0,3,0.1,1\n3,0,0\n-4,0,0,3,0.1,1\n5,0,0,3,0.1,1,7\n";
-  g_autofree char *folder = rt_folder(), *path = new_run(folder), *steps_path = g_build_filename(path, "steps.csv", NULL);
+  static const char text[] = "step,epoch,seconds,loss,lr,grad_norm\n0,0,0,1,0.1,1\n1,0,0,x,0.1,"
+                             "1\n\0\0\0\0\n2,0,0,3,0.1,1\n3,0,0\n-4,0,0,3,0.1,1\n5,0,0,3,0.1,1,7\n";
+  g_autofree char *folder = rt_folder(), *path = new_run(folder),
+                  *steps_path = g_build_filename(path, "steps.csv", NULL);
   rt_write(steps_path, text, sizeof text - 1);
   History h = read_history(path);
   g_assert_cmpuint(h.steps->len, ==, 2);
@@ -272,7 +301,8 @@ static ssize_t full_write(int fd, const void *p, size_t n) {
 }
 
 static void test_history_on_full_disk(void) {
-  g_autofree char *folder = rt_folder(), *path = new_run(folder), *steps_path = g_build_filename(path, "steps.csv", NULL);
+  g_autofree char *folder = rt_folder(), *path = new_run(folder),
+                  *steps_path = g_build_filename(path, "steps.csv", NULL);
   g_autoptr(TmRunDir) r = open_run(path, 0);
   g_autoptr(GError) error = NULL;
   add_steps(r, 0, 10, 0);
@@ -301,7 +331,8 @@ static void test_history_on_full_disk(void) {
 /* ---- run.json ---- */
 
 static void test_info(void) {
-  g_autofree char *folder = rt_folder(), *path = new_run(folder), *file = g_build_filename(path, "run.json", NULL);
+  g_autofree char *folder = rt_folder(), *path = new_run(folder),
+                  *file = g_build_filename(path, "run.json", NULL);
   g_autoptr(GError) error = NULL;
   g_autoptr(TmRunDir) r = open_run(path, 0);
   g_autoptr(JsonNode) info = json_from_string("{\"seed\":1,\"list\":[1.5]}", &error);
@@ -341,7 +372,8 @@ static void add_change(TmRunDir *r, gint64 step, double lr) {
 }
 
 static void test_steering(void) {
-  g_autofree char *folder = rt_folder(), *path = new_run(folder), *file = g_build_filename(path, "steering.jsonl", NULL);
+  g_autofree char *folder = rt_folder(), *path = new_run(folder),
+                  *file = g_build_filename(path, "steering.jsonl", NULL);
   {
     g_autoptr(TmRunDir) r = open_run(path, 0);
     add_change(r, 5, 0.5);
@@ -355,7 +387,8 @@ static void test_steering(void) {
     g_autoptr(GError) error = NULL;
     g_autoptr(JsonNode) n = json_from_string(lines[i], &error);
     g_assert_no_error(error);
-    g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(json_object_get_string_member(json_node_get_object(n), "time"), NULL);
+    g_autoptr(GDateTime) time =
+        g_date_time_new_from_iso8601(json_object_get_string_member(json_node_get_object(n), "time"), NULL);
     g_assert_nonnull(time);
   }
   reopen_run(path, 10);
@@ -367,7 +400,9 @@ static void test_steering(void) {
 
 /* ---- checkpoints ---- */
 
-static char *checkpoint_path(const char *run, const char *name) { return g_build_filename(run, "checkpoints", name, NULL); }
+static char *checkpoint_path(const char *run, const char *name) {
+  return g_build_filename(run, "checkpoints", name, NULL);
+}
 
 static void write_last(TmRunDir *r, int mark) {
   g_autoptr(TmCheckpoint) c = rt_checkpoint(mark);
@@ -385,7 +420,8 @@ static int read_mark(const char *path, char **note) {
 
 static void test_last_and_previous(void) {
   g_autofree char *folder = rt_folder(), *path = new_run(folder), *note = NULL;
-  g_autofree char *last = checkpoint_path(path, "last.safetensors"), *previous = checkpoint_path(path, "previous.safetensors");
+  g_autofree char *last = checkpoint_path(path, "last.safetensors"),
+                  *previous = checkpoint_path(path, "previous.safetensors");
   g_autoptr(GError) error = NULL;
   g_assert_null(tm_run_read_last(path, &note, &error));
   g_assert_error(error, TM_ERROR, TM_ERROR_FILE);
@@ -423,7 +459,8 @@ static void test_last_and_previous(void) {
 
 static void test_best_path(void) {
   g_autofree char *folder = rt_folder(), *path = new_run(folder);
-  g_autofree char *last = checkpoint_path(path, "last.safetensors"), *best = checkpoint_path(path, "best.safetensors");
+  g_autofree char *last = checkpoint_path(path, "last.safetensors"),
+                  *best = checkpoint_path(path, "best.safetensors");
   g_autoptr(GError) error = NULL;
   g_assert_null(tm_run_best_path(path, &error));
   g_assert_error(error, TM_ERROR, TM_ERROR_FILE);
@@ -456,7 +493,8 @@ static void test_lock(void) {
 }
 
 static void test_sweeps(void) {
-  g_autofree char *folder = rt_folder(), *path = new_run(folder), *left = checkpoint_path(path, ".tarmac-0123456789abcdef");
+  g_autofree char *folder = rt_folder(), *path = new_run(folder),
+                  *left = checkpoint_path(path, ".tarmac-0123456789abcdef");
   rt_write(left, "half", 4);
   reopen_run(path, 0);
   g_assert_false(g_file_test(left, G_FILE_TEST_EXISTS));
@@ -471,7 +509,8 @@ static void test_not_there(void) {
 }
 
 static void test_probe(void) {
-  g_autofree char *folder = rt_folder(), *path = new_run(folder), *file = g_build_filename(path, "probes", "a_b-epoch-0007.png", NULL);
+  g_autofree char *folder = rt_folder(), *path = new_run(folder),
+                  *file = g_build_filename(path, "probes", "a_b-epoch-0007.png", NULL);
   g_autoptr(TmRunDir) r = open_run(path, 0);
   g_autoptr(GError) error = NULL;
   const guint8 labels[6] = {0, 1, 2, 0, 255, 1};
