@@ -2,10 +2,11 @@
 
 count.py TESTLOG.JSON MESON_EXIT_CODE
 
-A program that crashed, ran out of time, printed no plan or not what it had planned counts as one failure more. Prints each failure and each skip with
+A test that speaks no TAP by design (meson's protocol exitcode) is one test. Any other program that crashed, ran out of time, printed no plan or not what it had planned counts as one failure more. Prints each failure and each skip with
 its reason, then one closing line "N passed, N failed" (", N skipped" when there are some), and exits 0 only if nothing failed and something passed.
 """
 import json
+import os
 import re
 import sys
 
@@ -13,7 +14,26 @@ LINE = re.compile(r'\s*(not )?ok\b\s*\d*\s*-?\s*(.*?)\s*(?:#\s*(SKIP)\S*\s*(.*))
 PLAN = re.compile(r'1\.\.(\d+)\s*(?:#\s*(.*))?$')
 
 
-def count(test):
+def exit_code_tests(testlog):
+    """Names of the tests that are judged by their exit code, from meson's own description of the build."""
+    path = os.path.join(os.path.dirname(testlog), '..', 'meson-info', 'intro-tests.json')
+    try:
+        with open(path, encoding='utf-8') as f:
+            return {f'{"+".join(t["suite"])} / {t["name"]}' for t in json.load(f) if t.get('protocol') == 'exitcode'}
+    except OSError:
+        return set()
+
+
+def count_exit_code(test):
+    name, result = test['name'], test.get('result', '')
+    if result == 'OK':
+        return 1, [], []
+    if result == 'SKIP':
+        return 0, [], [f'{name}: no reason given']
+    return 0, [f'{name}: {result}, exit code {test.get("returncode")}'], []
+
+
+def count_tap(test):
     """(passed, [failures], [skips]) of one program's entry in the log."""
     passed, failures, skips, planned, seen = 0, [], [], None, 0
     name = test['name']
@@ -59,8 +79,9 @@ def main():
         print(f'No test was run: {e}')
         tests = []
     passed, failures, skips = 0, [], []
+    plain = exit_code_tests(path)
     for test in tests:
-        p, f, s = count(test)
+        p, f, s = (count_exit_code if test['name'] in plain else count_tap)(test)
         passed, failures, skips = passed + p, failures + f, skips + s
     if code and not failures:
         failures.append(f'meson test ended with exit code {code}')
