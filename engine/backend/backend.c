@@ -1,4 +1,5 @@
-/* The registry of backends and the functions that stand before every slot: they check what a slot may take for granted. */
+/* The registry of backends and the functions that stand before every slot: they check what a slot may take
+ * for granted. */
 #include "engine/backend/backend.h"
 
 #include "engine/backend/builtin.h"
@@ -10,7 +11,9 @@
 /* Best first. */
 static const char *const names[] = {"cuda", "cpu", "ref", NULL};
 
-const char *const *tm_backend_names(void) { return names; }
+const char *const *tm_backend_names(void) {
+  return names;
+}
 
 static const TmBackendApi *find(const char *name, GError **error) {
   if (strcmp(name, "ref") == 0) return &tm_backend_ref;
@@ -20,12 +23,14 @@ static const TmBackendApi *find(const char *name, GError **error) {
     return &tm_backend_cpu;
 #else
     g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
-                _("This program was built without oneDNN, which the cpu engine needs. Build it with oneDNN 3 installed, or use ref."));
+                _("This program was built without oneDNN, which the cpu engine needs. Build it with oneDNN 3 "
+                  "installed, or use ref."));
     return NULL;
 #endif
   }
   g_autofree char *known = g_strjoinv(", ", (char **)names);
-  g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("There is no engine called “%s”. Known are: %s, and auto for the best."), name, known);
+  g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+              _("There is no engine called “%s”. Known are: %s, and auto for the best."), name, known);
   return NULL;
 }
 
@@ -49,7 +54,8 @@ TmBackend *tm_backend_open(const char *name, const TmBackendOptions *options, GE
   if (!options) options = &plain;
   if (name && strcmp(name, "auto") != 0) return open_one(name, options, error);
   for (const char *const *n = names; *n; n++) {
-    /* Why a better one cannot be used is told by tm_backend_available(); only the last one's reason counts here. */
+    /* Why a better one cannot be used is told by tm_backend_available(); only the last one's reason counts
+     * here. */
     g_autoptr(GError) why = NULL;
     TmBackend *b = open_one(*n, options, &why);
     if (b) return b;
@@ -62,12 +68,14 @@ TmBackend *tm_backend_open(const char *name, const TmBackendOptions *options, GE
 static gboolean mine(const TmBackend *b, GError **error) {
   if (b && b->owner == g_thread_self()) return TRUE;
   g_set_error_literal(error, TM_ERROR, TM_ERROR_FAILED,
-                      b ? _("The engine was used by a thread that does not own it.") : _("No engine is open."));
+                      b ? _("The engine was used by a thread that does not own it.")
+                        : _("No engine is open."));
   return FALSE;
 }
 
 static gboolean bad_call(const TmBackend *b, const char *what, GError **error) {
-  g_set_error(error, TM_ERROR, TM_ERROR_FAILED, _("The %s engine was asked to %s without what that needs."), b->api->name, what);
+  g_set_error(error, TM_ERROR, TM_ERROR_FAILED, _("The %s engine was asked to %s without what that needs."),
+              b->api->name, what);
   return FALSE;
 }
 
@@ -109,8 +117,8 @@ void tm_backend_release(TmBackend *b, void *p, gsize bytes) {
 }
 
 static gboolean usable(const TmView *v) {
-  return v && v->data && v->dtype < TM_N_DTYPES && v->shape.n > 0 && v->shape.c > 0 && v->shape.h > 0 && v->shape.w > 0 &&
-         v->ld >= v->shape.c;
+  return v && v->data && v->dtype < TM_N_DTYPES && v->shape.n > 0 && v->shape.c > 0 && v->shape.h > 0 &&
+         v->shape.w > 0 && v->ld >= v->shape.c;
 }
 
 gboolean tm_backend_write(TmBackend *b, const TmView *dst, const void *src, TmDType from, GError **error) {
@@ -151,7 +159,9 @@ gboolean tm_backend_synchronize(TmBackend *b, GError **error) {
   return !b->api->synchronize || b->api->synchronize(b, error);
 }
 
-gboolean tm_backend_can_paint(TmBackend *b) { return b && b->api->paint; }
+gboolean tm_backend_can_paint(TmBackend *b) {
+  return b && b->api->paint;
+}
 
 gboolean tm_backend_paint(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **error) {
   if (!mine(b, error)) return FALSE;

@@ -1,5 +1,5 @@
-/* builtin.h: the backends that are part of the program. Private to engine/backend: everybody else goes through backend.h by name.
- * `cpu` is there when TM_HAVE_ONEDNN is defined. */
+/* builtin.h: the backends that are part of the program. Private to engine/backend: everybody else goes
+ * through backend.h by name. `cpu` is there when TM_HAVE_ONEDNN is defined. */
 #pragma once
 
 #include "engine/backend/backend.h"

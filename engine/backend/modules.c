@@ -21,7 +21,8 @@ static char **search_path(void) {
 static const TmBackendApi *load(const char *file, const char *name, GError **error) {
   GModule *module = g_module_open(file, G_MODULE_BIND_LOCAL);
   if (!module) {
-    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("The module %s cannot be loaded: %s."), file, g_module_error());
+    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("The module %s cannot be loaded: %s."), file,
+                g_module_error());
     return NULL;
   }
   gpointer symbol = NULL;
@@ -34,8 +35,9 @@ static const TmBackendApi *load(const char *file, const char *name, GError **err
       return api;
     }
     g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
-                _("%s is of another version of Tarmac (its interface is %u, this program's is %d). Install both from one release."), file,
-                api->version, TM_BACKEND_VERSION);
+                _("%s is of another version of Tarmac (its interface is %u, this program's is %d). Install "
+                  "both from one release."),
+                file, api->version, TM_BACKEND_VERSION);
   }
   g_module_close(module);
   return NULL;
@@ -49,7 +51,8 @@ static const TmBackendApi *find(const char *name, GError **error) {
     if (g_file_test(file, G_FILE_TEST_EXISTS)) return load(file, name, error);
   }
   g_autofree char *folders = g_strjoinv(", ", path);
-  g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("The module %s is not installed; it was looked for in %s."), base, folders);
+  g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
+              _("The module %s is not installed; it was looked for in %s."), base, folders);
   return NULL;
 }
 

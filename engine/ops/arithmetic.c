@@ -1,5 +1,6 @@
-/* arithmetic.c: add a, b -> a + b; mul a, b -> a * b (of one shape, no broadcasting); scale x -> x * value. They work on activations and, giving
- * f32, on statistics, losses and parameters: the graph lets the output's kind follow input 0. */
+/* arithmetic.c: add a, b -> a + b; mul a, b -> a * b (of one shape, no broadcasting); scale x -> x * value.
+ * They work on activations and, giving f32, on statistics, losses and parameters: the graph lets the output's
+ * kind follow input 0. */
 #include "engine/ops/rule.h"
 
 #include <glib/gi18n.h>
@@ -19,16 +20,17 @@ static void add_gradient(TmGraph *g, TmNode *n, TmNode *dy, const gboolean *want
 }
 
 const TmOpInfo tm_op_add = {
-  .name = "add",
-  .min_in = 2,
-  .max_in = 2,
-  .kind = TM_KIND_ACT,
-  .shape = pair_shape,
-  .gradient = add_gradient,
-  .flops = tm_rule_count,
-  .onnx = "Add",
-  .explain = N_("Two values are added, element by element. On the way back both receive the whole gradient. Where one value is used in two places, "
-                "its two gradients are added in the same way."),
+    .name = "add",
+    .min_in = 2,
+    .max_in = 2,
+    .kind = TM_KIND_ACT,
+    .shape = pair_shape,
+    .gradient = add_gradient,
+    .flops = tm_rule_count,
+    .onnx = "Add",
+    .explain = N_("Two values are added, element by element. On the way back both receive the whole "
+                  "gradient. Where one value is used in two places, "
+                  "its two gradients are added in the same way."),
 };
 
 static void mul_gradient(TmGraph *g, TmNode *n, TmNode *dy, const gboolean *want, TmNode **dx) {
@@ -37,16 +39,17 @@ static void mul_gradient(TmGraph *g, TmNode *n, TmNode *dy, const gboolean *want
 }
 
 const TmOpInfo tm_op_mul = {
-  .name = "mul",
-  .min_in = 2,
-  .max_in = 2,
-  .kind = TM_KIND_ACT,
-  .shape = pair_shape,
-  .gradient = mul_gradient,
-  .flops = tm_rule_count,
-  .onnx = "Mul",
-  .explain = N_("Two values are multiplied, element by element: one can open or shut the other, as in an attention gate. The gradient of each is the "
-                "gradient of the product times the other."),
+    .name = "mul",
+    .min_in = 2,
+    .max_in = 2,
+    .kind = TM_KIND_ACT,
+    .shape = pair_shape,
+    .gradient = mul_gradient,
+    .flops = tm_rule_count,
+    .onnx = "Mul",
+    .explain = N_("Two values are multiplied, element by element: one can open or shut the other, as in an "
+                  "attention gate. The gradient of each is the "
+                  "gradient of the product times the other."),
 };
 
 static gboolean scale_shape(const TmNode *n, TmShape *out, GError **error) {
@@ -61,14 +64,15 @@ static void scale_gradient(TmGraph *g, TmNode *n, TmNode *dy, const gboolean *wa
 }
 
 const TmOpInfo tm_op_scale = {
-  .name = "scale",
-  .min_in = 1,
-  .max_in = 1,
-  .kind = TM_KIND_ACT,
-  .shape = scale_shape,
-  .gradient = scale_gradient,
-  .flops = tm_rule_count,
-  .onnx = "Mul",
-  .explain = N_("Every element is multiplied by one fixed number: it weighs one loss against another in a sum. The gradient is multiplied by the "
-                "same number."),
+    .name = "scale",
+    .min_in = 1,
+    .max_in = 1,
+    .kind = TM_KIND_ACT,
+    .shape = scale_shape,
+    .gradient = scale_gradient,
+    .flops = tm_rule_count,
+    .onnx = "Mul",
+    .explain = N_("Every element is multiplied by one fixed number: it weighs one loss against another in a "
+                  "sum. The gradient is multiplied by the "
+                  "same number."),
 };

@@ -14,8 +14,10 @@ static gboolean concat_shape(const TmNode *n, TmShape *out, GError **error) {
   for (guint i = 1; i < n->n_in; i++) {
     const TmShape b = n->in[i]->shape;
     if (b.n != a.n || b.h != a.h || b.w != a.w)
-      return tm_rule_fail(n, error, _("input %u is %d pictures of %d×%d and input 0 is %d of %d×%d; only channels may differ."), i,
-                          b.n, b.h, b.w, a.n, a.h, a.w);
+      return tm_rule_fail(
+          n, error,
+          _("input %u is %d pictures of %d×%d and input 0 is %d of %d×%d; only channels may differ."), i, b.n,
+          b.h, b.w, a.n, a.h, a.w);
     if ((n->in[i]->kind == TM_KIND_ACT) != (n->in[0]->kind == TM_KIND_ACT))
       return tm_rule_fail(n, error, _("activations and statistics cannot be put side by side."));
     c += b.c;
@@ -33,15 +35,17 @@ static void concat_gradient(TmGraph *g, TmNode *n, TmNode *dy, const gboolean *w
 }
 
 const TmOpInfo tm_op_concat = {
-  .name = "concat",
-  .min_in = 2,
-  .max_in = TM_MAX_INPUTS,
-  .kind = TM_KIND_ACT,
-  .shape = concat_shape,
-  .gradient = concat_gradient,
-  .onnx = "Concat",
-  .explain = N_("Channels of several layers are laid side by side at every pixel. This is the U of the UNet: the fine picture from the way down is "
-                "put next to the enlarged coarse one on the way up, so the next convolution knows both where edges are and what they bound."),
+    .name = "concat",
+    .min_in = 2,
+    .max_in = TM_MAX_INPUTS,
+    .kind = TM_KIND_ACT,
+    .shape = concat_shape,
+    .gradient = concat_gradient,
+    .onnx = "Concat",
+    .explain = N_("Channels of several layers are laid side by side at every pixel. This is the U of the "
+                  "UNet: the fine picture from the way down is "
+                  "put next to the enlarged coarse one on the way up, so the next convolution knows both "
+                  "where edges are and what they bound."),
 };
 
 static gboolean slice_shape(const TmNode *n, TmShape *out, GError **error) {
@@ -49,7 +53,8 @@ static gboolean slice_shape(const TmNode *n, TmShape *out, GError **error) {
   const TmShape x = n->in[0]->shape;
   const TmAttrs *a = &n->attrs;
   if (a->from < 0 || a->count < 1 || (gint64)a->from + a->count > x.c)
-    return tm_rule_setting(n, error, _("%d channels from %d on cannot be taken out of %d."), a->count, a->from, x.c);
+    return tm_rule_setting(n, error, _("%d channels from %d on cannot be taken out of %d."), a->count,
+                           a->from, x.c);
   return tm_rule_out(n, x.n, a->count, x.h, x.w, out, error);
 }
 
@@ -59,18 +64,21 @@ static void slice_gradient(TmGraph *g, TmNode *n, TmNode *dy, const gboolean *wa
 }
 
 /* Only the slice is read. */
-static double slice_bytes(const TmNode *n, gsize elem) { return 2 * tm_rule_count(n) * (double)tm_rule_elem(n, elem); }
+static double slice_bytes(const TmNode *n, gsize elem) {
+  return 2 * tm_rule_count(n) * (double)tm_rule_elem(n, elem);
+}
 
 const TmOpInfo tm_op_slice = {
-  .name = "slice",
-  .min_in = 1,
-  .max_in = 1,
-  .kind = TM_KIND_ACT,
-  .shape = slice_shape,
-  .gradient = slice_gradient,
-  .bytes = slice_bytes,
-  .onnx = "Slice",
-  .explain = N_("A slice takes some neighbouring channels out of many. It undoes a concatenation, and so carries each part's gradient back to it."),
+    .name = "slice",
+    .min_in = 1,
+    .max_in = 1,
+    .kind = TM_KIND_ACT,
+    .shape = slice_shape,
+    .gradient = slice_gradient,
+    .bytes = slice_bytes,
+    .onnx = "Slice",
+    .explain = N_("A slice takes some neighbouring channels out of many. It undoes a concatenation, and so "
+                  "carries each part's gradient back to it."),
 };
 
 static gboolean slice_dx_shape(const TmNode *n, TmShape *out, GError **error) {
@@ -78,15 +86,17 @@ static gboolean slice_dx_shape(const TmNode *n, TmShape *out, GError **error) {
   const TmShape dy = n->in[0]->shape;
   const TmAttrs *a = &n->attrs;
   if (a->from < 0 || (gint64)a->from + dy.c > a->count)
-    return tm_rule_setting(n, error, _("%d channels do not fit into %d from channel %d on."), dy.c, a->count, a->from);
+    return tm_rule_setting(n, error, _("%d channels do not fit into %d from channel %d on."), dy.c, a->count,
+                           a->from);
   return tm_rule_out(n, dy.n, a->count, dy.h, dy.w, out, error);
 }
 
 const TmOpInfo tm_op_slice_dx = {
-  .name = "slice_dx",
-  .min_in = 1,
-  .max_in = 1,
-  .kind = TM_KIND_ACT,
-  .shape = slice_dx_shape,
-  .explain = N_("The channels of a slice receive its gradient; those that were left out had no effect and receive 0."),
+    .name = "slice_dx",
+    .min_in = 1,
+    .max_in = 1,
+    .kind = TM_KIND_ACT,
+    .shape = slice_dx_shape,
+    .explain = N_("The channels of a slice receive its gradient; those that were left out had no effect and "
+                  "receive 0."),
 };

@@ -44,7 +44,8 @@ static void test_auto(void) {
   g_autoptr(TmBackend) a = tm_backend_open("auto", NULL, NULL), b = tm_backend_open(NULL, NULL, NULL);
   g_assert_nonnull(a);
   g_assert_true(b && a->api == b->api);
-  for (const char *const *n = tm_backend_names(); strcmp(*n, a->api->name) != 0; n++) g_assert_false(tm_backend_available(*n, NULL));
+  for (const char *const *n = tm_backend_names(); strcmp(*n, a->api->name) != 0; n++)
+    g_assert_false(tm_backend_available(*n, NULL));
 }
 
 /* ---- what the functions refuse ---- */
@@ -95,9 +96,10 @@ static void test_bad_arguments(gconstpointer name) {
     expect_failure(tm_backend_write(b, bad[i], x, TM_F32, &error), &error);
     expect_failure(tm_backend_read(b, bad[i], x, TM_F32, &error), &error);
   }
-  const TmUpdate updates[] = {{.n = 4, .w = x, .g = x, .m = x},                                        /* step 0 */
-                              {.n = 4, .w = x, .m = x, .step = 1},                                     /* no gradient */
-                              {.kind = TM_OPTIMIZER_ADAM, .n = 4, .w = x, .g = x, .m = x, .step = 1}}; /* no second moment */
+  const TmUpdate updates[] = {
+      {.n = 4, .w = x, .g = x, .m = x},                                        /* step 0 */
+      {.n = 4, .w = x, .m = x, .step = 1},                                     /* no gradient */
+      {.kind = TM_OPTIMIZER_ADAM, .n = 4, .w = x, .g = x, .m = x, .step = 1}}; /* no second moment */
   for (guint i = 0; i < G_N_ELEMENTS(updates); i++) {
     expect_failure(tm_backend_update(b, &updates[i], &error), &error);
   }
@@ -168,7 +170,8 @@ static void test_transfer(gconstpointer name) {
     float back[24];
     g_assert_true(tm_backend_write(b, &part, values, TM_F32, &error));
     g_assert_true(tm_backend_read(b, &all, back, TM_F32, &error));
-    for (int i = 0; i < 24; i++) g_assert_cmpfloat(back[i], ==, i % 4 == 1 || i % 4 == 2 ? values[i / 4 * 2 + i % 4 - 1] : 0);
+    for (int i = 0; i < 24; i++)
+      g_assert_cmpfloat(back[i], ==, i % 4 == 1 || i % 4 == 2 ? values[i / 4 * 2 + i % 4 - 1] : 0);
     memset(back, 0, sizeof back);
     g_assert_true(tm_backend_read(b, &part, back, TM_F32, &error));
     g_assert_cmpmem(back, sizeof values, values, sizeof values);
@@ -200,7 +203,8 @@ static void test_sum_squares(gconstpointer name) {
     right += (double)x[i] * (double)x[i];
   }
   float *p = device(b, COUNT, x);
-  g_assert_true(tm_backend_sum_squares(b, p, COUNT, &got, NULL) && tm_backend_sum_squares(b, p, COUNT, &again, NULL));
+  g_assert_true(tm_backend_sum_squares(b, p, COUNT, &got, NULL) &&
+                tm_backend_sum_squares(b, p, COUNT, &again, NULL));
   g_assert_cmpfloat(fabs(got - right), <=, 1e-9 * right);
   g_assert_true(got == again);
   tm_backend_release(b, p, COUNT * sizeof *p);
@@ -209,7 +213,8 @@ static void test_sum_squares(gconstpointer name) {
     x[1000] = sick[i];
     p = device(b, COUNT, x);
     g_assert_true(tm_backend_sum_squares(b, p, COUNT, &got, NULL));
-    g_assert_true(i == 2 ? isfinite(got) && got > 9e59 : !isfinite(got)); /* in double, 1e30 squared is a number */
+    g_assert_true(i == 2 ? isfinite(got) && got > 9e59
+                         : !isfinite(got)); /* in double, 1e30 squared is a number */
     tm_backend_release(b, p, COUNT * sizeof *p);
   }
 }
@@ -229,11 +234,13 @@ static void test_axpby(gconstpointer name) {
   tm_backend_release(b, dy, sizeof y);
 }
 
-/* Three steps of PyTorch's optimizers in double: gradient k is (k * {0.5, -1, 2, 0}) - w / 4, times 8 here to be scaled back. */
+/* Three steps of PyTorch's optimizers in double: gradient k is (k * {0.5, -1, 2, 0}) - w / 4, times 8 here to
+ * be scaled back. */
 static void test_optimizer(gconstpointer name, TmOptimizerKind kind, const double *right) {
   g_autoptr(TmBackend) b = open_named(name);
   const float start[] = {1, -2, 0.5f, 3}, base[] = {0.5f, -1, 2, 0};
-  float *w = device(b, 4, start), *m = device(b, 4, NULL), *v = device(b, 4, NULL), *ema = device(b, 4, start);
+  float *w = device(b, 4, start), *m = device(b, 4, NULL), *v = device(b, 4, NULL),
+        *ema = device(b, 4, start);
   float now[4], average[4];
   double kept[4] = {1, -2, 0.5, 3};
   for (int step = 1; step <= 3; step++) {
@@ -241,9 +248,22 @@ static void test_optimizer(gconstpointer name, TmOptimizerKind kind, const doubl
     host(b, w, 4, now);
     for (int i = 0; i < 4; i++) gradient[i] = 8 * (base[i] * (float)step - now[i] / 4);
     float *g = device(b, 4, gradient);
-    const TmUpdate u = {.kind = kind, .n = 4, .w = w, .m = m, .v = kind == TM_OPTIMIZER_SGD ? NULL : v, .g = g, .grad_scale = 0.125f,
-                        .lr = 0.1f, .beta1 = 0.9f, .beta2 = 0.99f, .eps = 1e-8f, .weight_decay = 0.01f, .momentum = 0.9f, .step = step,
-                        .ema = ema, .ema_decay = 0.75f};
+    const TmUpdate u = {.kind = kind,
+                        .n = 4,
+                        .w = w,
+                        .m = m,
+                        .v = kind == TM_OPTIMIZER_SGD ? NULL : v,
+                        .g = g,
+                        .grad_scale = 0.125f,
+                        .lr = 0.1f,
+                        .beta1 = 0.9f,
+                        .beta2 = 0.99f,
+                        .eps = 1e-8f,
+                        .weight_decay = 0.01f,
+                        .momentum = 0.9f,
+                        .step = step,
+                        .ema = ema,
+                        .ema_decay = 0.75f};
     g_autoptr(GError) error = NULL;
     tm_backend_update(b, &u, &error);
     g_assert_no_error(error);
@@ -261,15 +281,18 @@ static void test_optimizer(gconstpointer name, TmOptimizerKind kind, const doubl
 }
 
 static void test_sgd(gconstpointer name) {
-  test_optimizer(name, TM_OPTIMIZER_SGD, (const double[]){0.654929824, -1.309859648, -1.361245888, 3.412255872});
+  test_optimizer(name, TM_OPTIMIZER_SGD,
+                 (const double[]){0.654929824, -1.309859648, -1.361245888, 3.412255872});
 }
 
 static void test_adam(gconstpointer name) {
-  test_optimizer(name, TM_OPTIMIZER_ADAM, (const double[]){0.716853368, -1.716544919, 0.208865821, 3.300234418});
+  test_optimizer(name, TM_OPTIMIZER_ADAM,
+                 (const double[]){0.716853368, -1.716544919, 0.208865821, 3.300234418});
 }
 
 static void test_adamw(gconstpointer name) {
-  test_optimizer(name, TM_OPTIMIZER_ADAMW, (const double[]){0.714717215, -1.711399451, 0.207699145, 3.290937911});
+  test_optimizer(name, TM_OPTIMIZER_ADAMW,
+                 (const double[]){0.714717215, -1.711399451, 0.207699145, 3.290937911});
 }
 
 static guint8 *device_bytes(TmBackend *b, gsize n, const guint8 *values) {
@@ -287,9 +310,11 @@ static void test_paint(gconstpointer name) {
     g_test_skip("this engine leaves painting to the window");
     return;
   }
-  const guint8 pixels[12] = {100, 100, 100, 100, 100, 100, 0, 0, 0, 255, 255, 255}, labels[4] = {0, 1, 2, 255}, truth[4] = {0, 2, 255, 1};
+  const guint8 pixels[12] = {100, 100, 100, 100, 100, 100, 0, 0, 0, 255, 255, 255},
+               labels[4] = {0, 1, 2, 255}, truth[4] = {0, 2, 255, 1};
   const guint8 zero[16] = {0};
-  guint8 *p = device_bytes(b, 12, pixels), *l = device_bytes(b, 4, labels), *t = device_bytes(b, 4, truth), *rgba = device_bytes(b, 16, zero);
+  guint8 *p = device_bytes(b, 12, pixels), *l = device_bytes(b, 4, labels), *t = device_bytes(b, 4, truth),
+         *rgba = device_bytes(b, 16, zero);
   TmPaint paint = {.w = 2, .h = 2, .pixels = p, .labels = l, .opacity = 0.5f};
   paint.palette[0] = 0xffff0000;
   paint.palette[1] = 0x00ffffff; /* hidden */
@@ -313,7 +338,8 @@ static void test_paint(gconstpointer name) {
   tm_backend_release(b, rgba, 16);
 }
 
-/* A program that trains must be refused before it is built when a backend lacks an op; ref lacks none but has no patterns. */
+/* A program that trains must be refused before it is built when a backend lacks an op; ref lacks none but has
+ * no patterns. */
 static void test_ref_supports(void) {
   g_autoptr(TmBackend) b = open_named("ref");
   const TmNode node = {.op = TM_OP_CONV};
@@ -324,7 +350,8 @@ static void test_ref_supports(void) {
     g_assert_true(tm_backend_takes_slice(b, op, &node, 0) == !source);
     g_assert_false(tm_backend_supports(b, op, &node, TM_U8));
   }
-  for (int op = TM_FUSED_NONE + 1; op < TM_FUSED_END; op++) g_assert_false(tm_backend_supports(b, op, &node, TM_F32));
+  for (int op = TM_FUSED_NONE + 1; op < TM_FUSED_END; op++)
+    g_assert_false(tm_backend_supports(b, op, &node, TM_F32));
   g_assert_false(tm_backend_supports(b, -1, &node, TM_F32));
 }
 
@@ -334,18 +361,18 @@ int main(int argc, char **argv) {
     const char *name;
     GTestDataFunc test;
   } each[] = {
-    {"wrong-thread", test_wrong_thread},
-    {"bad-arguments", test_bad_arguments},
-    {"no-memory", test_no_memory},
-    {"info", test_info},
-    {"alloc", test_alloc},
-    {"transfer", test_transfer},
-    {"sum-squares", test_sum_squares},
-    {"axpby", test_axpby},
-    {"sgd", test_sgd},
-    {"adam", test_adam},
-    {"adamw", test_adamw},
-    {"paint", test_paint},
+      {"wrong-thread", test_wrong_thread},
+      {"bad-arguments", test_bad_arguments},
+      {"no-memory", test_no_memory},
+      {"info", test_info},
+      {"alloc", test_alloc},
+      {"transfer", test_transfer},
+      {"sum-squares", test_sum_squares},
+      {"axpby", test_axpby},
+      {"sgd", test_sgd},
+      {"adam", test_adam},
+      {"adamw", test_adamw},
+      {"paint", test_paint},
   };
   g_test_add_func("/backend/names", test_names);
   g_test_add_func("/backend/unknown-name", test_unknown_name);

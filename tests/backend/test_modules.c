@@ -1,4 +1,5 @@
-/* Backends that come as modules. Each kind of module is looked for in a folder of its own, given by the build. */
+/* Backends that come as modules. Each kind of module is looked for in a folder of its own, given by the
+ * build. */
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -14,9 +15,13 @@ static void expect_refusal(const char *folder, const char *part) {
 
 static const char *modules; /* the folder the build put them in */
 
-static char *folder_of(const char *kind) { return g_build_filename(modules, kind, NULL); }
+static char *folder_of(const char *kind) {
+  return g_build_filename(modules, kind, NULL);
+}
 
-static void test_not_installed(void) { expect_refusal("/nonexistent:/nowhere", "/nonexistent, /nowhere"); }
+static void test_not_installed(void) {
+  expect_refusal("/nonexistent:/nowhere", "/nonexistent, /nowhere");
+}
 
 static void test_not_beside_the_program(void) {
   g_autoptr(GError) error = NULL;

@@ -26,7 +26,8 @@ void op_bench_free(OpBench *b) {
 
 TmProgram *op_bench_program(OpBench *b, TmDType precision, guint n_outputs, TmNode *const *outputs) {
   g_autoptr(GError) error = NULL;
-  const TmProgramOptions options = {.precision = precision, .n_outputs = n_outputs, .outputs = outputs, .unfused = TRUE};
+  const TmProgramOptions options = {
+      .precision = precision, .n_outputs = n_outputs, .outputs = outputs, .unfused = TRUE};
   TmProgram *p = tm_program_new(b->backend, b->params, b->graph, &options, &error);
   g_assert_no_error(error);
   return p;
@@ -61,7 +62,9 @@ float *op_bench_run(OpBench *b, TmDType precision, TmDType round, guint64 seed) 
   return op_bench_read(p, b->out);
 }
 
-static gboolean in_params(TmKind kind) { return kind == TM_KIND_PARAM || kind == TM_KIND_STATE; }
+static gboolean in_params(TmKind kind) {
+  return kind == TM_KIND_PARAM || kind == TM_KIND_STATE;
+}
 
 static float *read_param(TmParams *params, const TmNode *n) {
   float *x = g_new(float, tm_shape_count(n->shape));
@@ -82,7 +85,8 @@ float *op_run(TmOp op, const TmAttrs *attrs, guint n_in, const OpInput *in, TmSh
   tm_program_run(p, &error);
   g_assert_no_error(error);
   for (guint i = 0; after && i < 2; i++)
-    after[i] = in_params(in[i + 1].kind) ? read_param(b->params, b->in[i + 1]) : op_bench_read(p, b->in[i + 1]);
+    after[i] =
+        in_params(in[i + 1].kind) ? read_param(b->params, b->in[i + 1]) : op_bench_read(p, b->in[i + 1]);
   if (shape) *shape = b->out->shape;
   return op_bench_read(p, b->out);
 }

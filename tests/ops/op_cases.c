@@ -3,26 +3,43 @@
 #include "engine/core/random.h"
 
 /* Short forms for the table. */
-#define S(n_, c_, h_, w_) {.n = (n_), .c = (c_), .h = (h_), .w = (w_)}
-#define ACT(n, c, h, w) {S(n, c, h, w), TM_KIND_ACT, TM_FILL_NORMAL}
-#define DISTINCT(n, c, h, w) {S(n, c, h, w), TM_KIND_ACT, TM_FILL_DISTINCT}
-#define UNIT(n, c, h, w) {S(n, c, h, w), TM_KIND_ACT, TM_FILL_UNIT}
-#define PARAM(n, c, h, w) {S(n, c, h, w), TM_KIND_PARAM, TM_FILL_NORMAL}
-#define VECTOR(c) {S(1, c, 1, 1), TM_KIND_PARAM, TM_FILL_NORMAL}
-#define STAT(n, c, h, w) {S(n, c, h, w), TM_KIND_STAT, TM_FILL_NORMAL}
-#define STATE(c) {S(1, c, 1, 1), TM_KIND_STATE, TM_FILL_NORMAL}
-#define WEIGHTS(c) {S(1, c, 1, 1), TM_KIND_STATE, TM_FILL_POSITIVE}
-#define STATS(c) {S(1, 2 * (c), 1, 1), TM_KIND_STAT, TM_FILL_STATS}
-#define LABEL(n, h, w) {S(n, 1, h, w), TM_KIND_LABEL, TM_FILL_LABEL}
-#define ALL_VOID(n, h, w) {S(n, 1, h, w), TM_KIND_LABEL, TM_FILL_VOID}
-#define TICK {S(1, 1, 1, 1), TM_KIND_COUNT, TM_FILL_TICK}
-#define MADE_STATS {S(1, 1, 1, 1), TM_KIND_STAT, TM_FILL_MADE_STATS}
-#define MADE_POOL {S(1, 1, 1, 1), TM_KIND_ACT, TM_FILL_MADE_POOL}
+#define S(n_, c_, h_, w_)                                                                                    \
+  { .n = (n_), .c = (c_), .h = (h_), .w = (w_) }
+#define ACT(n, c, h, w)                                                                                      \
+  { S(n, c, h, w), TM_KIND_ACT, TM_FILL_NORMAL }
+#define DISTINCT(n, c, h, w)                                                                                 \
+  { S(n, c, h, w), TM_KIND_ACT, TM_FILL_DISTINCT }
+#define UNIT(n, c, h, w)                                                                                     \
+  { S(n, c, h, w), TM_KIND_ACT, TM_FILL_UNIT }
+#define PARAM(n, c, h, w)                                                                                    \
+  { S(n, c, h, w), TM_KIND_PARAM, TM_FILL_NORMAL }
+#define VECTOR(c)                                                                                            \
+  { S(1, c, 1, 1), TM_KIND_PARAM, TM_FILL_NORMAL }
+#define STAT(n, c, h, w)                                                                                     \
+  { S(n, c, h, w), TM_KIND_STAT, TM_FILL_NORMAL }
+#define STATE(c)                                                                                             \
+  { S(1, c, 1, 1), TM_KIND_STATE, TM_FILL_NORMAL }
+#define WEIGHTS(c)                                                                                           \
+  { S(1, c, 1, 1), TM_KIND_STATE, TM_FILL_POSITIVE }
+#define STATS(c)                                                                                             \
+  { S(1, 2 * (c), 1, 1), TM_KIND_STAT, TM_FILL_STATS }
+#define LABEL(n, h, w)                                                                                       \
+  { S(n, 1, h, w), TM_KIND_LABEL, TM_FILL_LABEL }
+#define ALL_VOID(n, h, w)                                                                                    \
+  { S(n, 1, h, w), TM_KIND_LABEL, TM_FILL_VOID }
+#define TICK                                                                                                 \
+  { S(1, 1, 1, 1), TM_KIND_COUNT, TM_FILL_TICK }
+#define MADE_STATS                                                                                           \
+  { S(1, 1, 1, 1), TM_KIND_STAT, TM_FILL_MADE_STATS }
+#define MADE_POOL                                                                                            \
+  { S(1, 1, 1, 1), TM_KIND_ACT, TM_FILL_MADE_POOL }
 
-#define CASE(label, OP, inputs, by, ...) {.name = label, .op = TM_OP_##OP, .n_in = (inputs), .gradient_by = (by), __VA_ARGS__}
+#define CASE(label, OP, inputs, by, ...)                                                                     \
+  { .name = label, .op = TM_OP_##OP, .n_in = (inputs), .gradient_by = (by), __VA_ARGS__ }
 #define IN(...) .in = {__VA_ARGS__}
 #define WITH(...) .attrs = {__VA_ARGS__}
 
+/* clang-format off */
 static const TmOpCase cases[] = {
   /* Convolutions. */
   CASE("conv/3x3", CONV, 2, 3, IN(ACT(2, 3, 5, 7), PARAM(4, 3, 3, 3)), WITH(.pad = 1)),
@@ -153,6 +170,7 @@ static const TmOpCase cases[] = {
   CASE("argmax/11", ARGMAX, 1, 0, IN(DISTINCT(1, 11, 5, 6))),
   CASE("confusion/odd", CONFUSION, 2, 0, IN(DISTINCT(2, 5, 3, 7), LABEL(2, 3, 7))),
 };
+/* clang-format on */
 
 const TmOpCase *tm_op_cases(guint *n) {
   *n = G_N_ELEMENTS(cases);
@@ -172,7 +190,9 @@ gboolean tm_op_case_graph(const TmOpCase *c, TmGraph *g, TmNode **in, TmNode **o
     } else if (x->fill == TM_FILL_MADE_POOL) {
       in[i] = tm_node(g, TM_OP_MAX_POOL, name, &c->attrs, in[i - 1]);
     } else {
-      const TmOp op = x->kind == TM_KIND_PARAM ? TM_OP_PARAM : x->kind == TM_KIND_STATE ? TM_OP_STATE : TM_OP_INPUT;
+      const TmOp op = x->kind == TM_KIND_PARAM   ? TM_OP_PARAM
+                      : x->kind == TM_KIND_STATE ? TM_OP_STATE
+                                                 : TM_OP_INPUT;
       in[i] = tm_graph_source(g, op, x->kind, x->shape, name);
     }
   }
@@ -204,25 +224,45 @@ void tm_op_case_fill(const TmOpCase *c, guint i, guint64 seed, float *dst) {
   TmRandom r;
   tm_random_seed(&r, tm_random_hash(seed, i, g_str_hash(c->name)));
   switch (x->fill) {
-  case TM_FILL_LABEL: fill_labels(&r, (guint)c->in[c->classes_of].shape.c, dst, n); return;
-  case TM_FILL_DISTINCT: fill_distinct(&r, dst, n); return;
-  default: break;
+  case TM_FILL_LABEL:
+    fill_labels(&r, (guint)c->in[c->classes_of].shape.c, dst, n);
+    return;
+  case TM_FILL_DISTINCT:
+    fill_distinct(&r, dst, n);
+    return;
+  default:
+    break;
   }
   for (gsize k = 0; k < n; k++) switch (x->fill) {
-    case TM_FILL_POSITIVE: dst[k] = tm_random_range(&r, 0.5f, 2); break;
-    case TM_FILL_UNIT: dst[k] = tm_random_range(&r, 0.1f, 0.9f); break;
-    case TM_FILL_PIXEL: dst[k] = (float)tm_random_int(&r, 256); break;
-    case TM_FILL_VOID: dst[k] = TM_VOID; break;
-    case TM_FILL_TICK: dst[k] = (float)(1 + tm_random_int(&r, 1000)); break;
-    case TM_FILL_STATS: dst[k] = k < n / 2 ? tm_random_normal(&r) : tm_random_range(&r, 0.5f, 2); break;
-    default: dst[k] = tm_random_normal(&r); break;
+    case TM_FILL_POSITIVE:
+      dst[k] = tm_random_range(&r, 0.5f, 2);
+      break;
+    case TM_FILL_UNIT:
+      dst[k] = tm_random_range(&r, 0.1f, 0.9f);
+      break;
+    case TM_FILL_PIXEL:
+      dst[k] = (float)tm_random_int(&r, 256);
+      break;
+    case TM_FILL_VOID:
+      dst[k] = TM_VOID;
+      break;
+    case TM_FILL_TICK:
+      dst[k] = (float)(1 + tm_random_int(&r, 1000));
+      break;
+    case TM_FILL_STATS:
+      dst[k] = k < n / 2 ? tm_random_normal(&r) : tm_random_range(&r, 0.5f, 2);
+      break;
+    default:
+      dst[k] = tm_random_normal(&r);
+      break;
     }
 }
 
-gboolean tm_op_case_load_one(const TmOpCase *c, TmProgram *p, TmParams *params, TmNode *const *in, guint i, const float *values,
-                             GError **error) {
+gboolean tm_op_case_load_one(const TmOpCase *c, TmProgram *p, TmParams *params, TmNode *const *in, guint i,
+                             const float *values, GError **error) {
   const TmKind kind = c->in[i].kind;
-  if (kind != TM_KIND_PARAM && kind != TM_KIND_STATE) return tm_program_write(p, in[i], values, TM_F32, error);
+  if (kind != TM_KIND_PARAM && kind != TM_KIND_STATE)
+    return tm_program_write(p, in[i], values, TM_F32, error);
   const TmParam *which = tm_params_find(params, in[i]->name);
   if (!which) {
     g_set_error(error, TM_ERROR, TM_ERROR_FAILED, "no parameter called %s", in[i]->name);
@@ -231,7 +271,8 @@ gboolean tm_op_case_load_one(const TmOpCase *c, TmProgram *p, TmParams *params, 
   return tm_params_write(params, which, values, error);
 }
 
-gboolean tm_op_case_load(const TmOpCase *c, TmProgram *p, TmParams *params, TmNode *const *in, guint64 seed, GError **error) {
+gboolean tm_op_case_load(const TmOpCase *c, TmProgram *p, TmParams *params, TmNode *const *in, guint64 seed,
+                         GError **error) {
   for (guint i = 0; i < c->n_in; i++) {
     if (tm_op_case_is_made(c, i)) continue;
     g_autofree float *values = g_new(float, tm_shape_count(c->in[i].shape));

@@ -1,12 +1,14 @@
-/* Every gradient rule against finite differences, over the whole table of cases: for random dy, the rule's dx must be the slope of
- * sum(dy * op(x)). The slope is the four-point formula, whose error falls with the fourth power of the step. */
+/* Every gradient rule against finite differences, over the whole table of cases: for random dy, the rule's dx
+ * must be the slope of sum(dy * op(x)). The slope is the four-point formula, whose error falls with the
+ * fourth power of the step. */
 #include <math.h>
 #include <string.h>
 
 #include "engine/core/random.h"
 #include "tests/ops/op_bench.h"
 
-static const double STEP = 1.0 / 128; /* twice this stays within the 1/32 to the nearest kink of DISTINCT inputs */
+static const double STEP =
+    1.0 / 128; /* twice this stays within the 1/32 to the nearest kink of DISTINCT inputs */
 enum { SEED = 7, MOST_ELEMENTS = 40, BUDGET = 400000000 };
 
 typedef struct {
@@ -46,7 +48,8 @@ static double slope_at(Slope *s, guint i, float *x, gsize element, double *noise
     *noise += abs(share[k]) * one / (12 * STEP);
   }
   x[element] = kept;
-  g_assert_true(tm_op_case_load_one(s->bench->op_case, s->forward, s->bench->params, s->bench->in, i, x, NULL));
+  g_assert_true(
+      tm_op_case_load_one(s->bench->op_case, s->forward, s->bench->params, s->bench->in, i, x, NULL));
   return sum / (12 * STEP);
 }
 
@@ -66,8 +69,9 @@ static void check_input(Slope *s, guint i, const float *dx) {
     double noise;
     const double slope = slope_at(s, i, x, element, &noise), error = fabs(slope - (double)dx[element]);
     if (error > 1e-4 * size + 4 * noise + 1e-9)
-      g_test_fail_printf("%s: input %u, element %" G_GSIZE_FORMAT ": the rule gives %.8g and the slope is %.8g", c->name, i, element,
-              (double)dx[element], slope);
+      g_test_fail_printf("%s: input %u, element %" G_GSIZE_FORMAT
+                         ": the rule gives %.8g and the slope is %.8g",
+                         c->name, i, element, (double)dx[element], slope);
   }
 }
 
@@ -75,7 +79,8 @@ static void test_case(gconstpointer data) {
   const TmOpCase *c = data;
   g_autoptr(GError) error = NULL;
   g_autoptr(OpBench) b = op_bench_new("ref", c);
-  TmNode *dy = tm_graph_source(b->graph, TM_OP_INPUT, b->out->kind, b->out->shape, "dy"), *dx[TM_MAX_INPUTS] = {NULL};
+  TmNode *dy = tm_graph_source(b->graph, TM_OP_INPUT, b->out->kind, b->out->shape, "dy"),
+         *dx[TM_MAX_INPUTS] = {NULL};
   TmNode *outputs[TM_MAX_INPUTS + 1] = {b->out};
   gboolean want[TM_MAX_INPUTS];
   guint n_outputs = 1;
@@ -107,7 +112,8 @@ static void test_case(gconstpointer data) {
   g_assert_no_error(error);
   for (guint i = 0; i < c->n_in; i++) {
     if (!want[i]) continue;
-    g_autofree float *given = dx[i] == dy ? g_memdup2(s.dy, s.n_out * sizeof(float)) : op_bench_read(both, dx[i]);
+    g_autofree float *given =
+        dx[i] == dy ? g_memdup2(s.dy, s.n_out * sizeof(float)) : op_bench_read(both, dx[i]);
     check_input(&s, i, given);
   }
   tm_program_free(s.forward);
@@ -127,7 +133,8 @@ static void test_every_rule_has_a_case(void) {
     const TmOpInfo *info = tm_op_info((TmOp)op);
     if (info->max_in > 0 && !present) g_test_fail_printf("%s has no case", info->name);
     if (info->gradient && !probed) g_test_fail_printf("the gradient of %s has no case", info->name);
-    if (!info->gradient && probed) g_test_fail_printf("%s has a case for a gradient it does not give", info->name);
+    if (!info->gradient && probed)
+      g_test_fail_printf("%s has a case for a gradient it does not give", info->name);
   }
 }
 

@@ -22,8 +22,9 @@ static void test_row(gconstpointer data) {
   if (info->max_in == 0) return;
 
   /* Costs, at the shapes of the table. Ops that only move numbers have none. */
-  const gboolean moves = op == TM_OP_CONCAT || op == TM_OP_SLICE || op == TM_OP_SLICE_DX || op == TM_OP_PAD || op == TM_OP_PAD_DX ||
-                         op == TM_OP_CROP || op == TM_OP_CROP_DX || op == TM_OP_UPSAMPLE_NEAREST;
+  const gboolean moves = op == TM_OP_CONCAT || op == TM_OP_SLICE || op == TM_OP_SLICE_DX || op == TM_OP_PAD ||
+                         op == TM_OP_PAD_DX || op == TM_OP_CROP || op == TM_OP_CROP_DX ||
+                         op == TM_OP_UPSAMPLE_NEAREST;
   guint n_cases;
   const TmOpCase *cases = tm_op_cases(&n_cases);
   for (guint i = 0; i < n_cases; i++) {
@@ -44,29 +45,30 @@ static void test_names_of_onnx(void) {
     TmOp op;
     const char *name;
   } rows[] = {
-    {TM_OP_CONV, "Conv"},
-    {TM_OP_CONV_TRANSPOSE, "ConvTranspose"},
-    {TM_OP_BN_INFER, "BatchNormalization"},
-    {TM_OP_RELU, "Relu"},
-    {TM_OP_SIGMOID, "Sigmoid"},
-    {TM_OP_ADD, "Add"},
-    {TM_OP_MUL, "Mul"},
-    {TM_OP_SCALE, "Mul"},
-    {TM_OP_DROPOUT, "Dropout"},
-    {TM_OP_MAX_POOL, "MaxPool"},
-    {TM_OP_UPSAMPLE_NEAREST, "Resize"},
-    {TM_OP_UPSAMPLE_BILINEAR, "Resize"},
-    {TM_OP_CONCAT, "Concat"},
-    {TM_OP_SLICE, "Slice"},
-    {TM_OP_PAD, "Pad"},
-    {TM_OP_CROP, "Slice"},
-    {TM_OP_SOFTMAX, "Softmax"},
-    {TM_OP_ARGMAX, "ArgMax"},
+      {TM_OP_CONV, "Conv"},
+      {TM_OP_CONV_TRANSPOSE, "ConvTranspose"},
+      {TM_OP_BN_INFER, "BatchNormalization"},
+      {TM_OP_RELU, "Relu"},
+      {TM_OP_SIGMOID, "Sigmoid"},
+      {TM_OP_ADD, "Add"},
+      {TM_OP_MUL, "Mul"},
+      {TM_OP_SCALE, "Mul"},
+      {TM_OP_DROPOUT, "Dropout"},
+      {TM_OP_MAX_POOL, "MaxPool"},
+      {TM_OP_UPSAMPLE_NEAREST, "Resize"},
+      {TM_OP_UPSAMPLE_BILINEAR, "Resize"},
+      {TM_OP_CONCAT, "Concat"},
+      {TM_OP_SLICE, "Slice"},
+      {TM_OP_PAD, "Pad"},
+      {TM_OP_CROP, "Slice"},
+      {TM_OP_SOFTMAX, "Softmax"},
+      {TM_OP_ARGMAX, "ArgMax"},
   };
   guint named = 0;
   for (int op = 0; op < TM_N_OPS; op++) named += tm_op_info((TmOp)op)->onnx != NULL;
   g_assert_cmpuint(named, ==, G_N_ELEMENTS(rows));
-  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) g_assert_cmpstr(tm_op_info(rows[i].op)->onnx, ==, rows[i].name);
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+    g_assert_cmpstr(tm_op_info(rows[i].op)->onnx, ==, rows[i].name);
 }
 
 /* ---- shapes and costs by hand ---- */
@@ -86,28 +88,38 @@ static void test_conv_shapes(void) {
   g_autoptr(TmGraph) g = tm_graph_new();
   TmNode *x = act(g, 2, 6, 9, 8);
   expect_shape(tm_node(g, TM_OP_CONV, NULL, (&(TmAttrs){.pad = 1}), x, act(g, 5, 6, 3, 3)), 2, 5, 9, 8);
-  expect_shape(tm_node(g, TM_OP_CONV, NULL, (&(TmAttrs){.stride = 2, .pad = 1}), x, act(g, 5, 6, 3, 3)), 2, 5, 5, 4);
-  expect_shape(tm_node(g, TM_OP_CONV, NULL, (&(TmAttrs){.dilation = 3}), x, act(g, 4, 3, 3, 2)), 1, 1, 1, 1); /* wrong channels */
+  expect_shape(tm_node(g, TM_OP_CONV, NULL, (&(TmAttrs){.stride = 2, .pad = 1}), x, act(g, 5, 6, 3, 3)), 2, 5,
+               5, 4);
+  expect_shape(tm_node(g, TM_OP_CONV, NULL, (&(TmAttrs){.dilation = 3}), x, act(g, 4, 3, 3, 2)), 1, 1, 1,
+               1); /* wrong channels */
   g_assert_false(tm_graph_check(g, NULL));
 }
 
 static void test_conv_transpose_shapes(void) {
   g_autoptr(TmGraph) g = tm_graph_new();
   TmNode *x = act(g, 2, 6, 9, 8);
-  expect_shape(tm_node(g, TM_OP_CONV_TRANSPOSE, NULL, (&(TmAttrs){.stride = 2}), x, act(g, 6, 5, 2, 2)), 2, 5, 18, 16);
-  expect_shape(tm_node(g, TM_OP_CONV_TRANSPOSE, NULL, (&(TmAttrs){.stride = 2, .groups = 3}), x, act(g, 6, 5, 2, 2)), 2, 15, 18, 16);
-  expect_shape(tm_node(g, TM_OP_CONV_TRANSPOSE, NULL, (&(TmAttrs){.stride = 2, .pad = 1}), x, act(g, 6, 5, 3, 3)), 2, 5, 17, 15);
-  expect_shape(tm_node(g, TM_OP_CONV_TRANSPOSE, NULL, (&(TmAttrs){.stride = 2, .pad = 1, .out_h = 18, .out_w = 16}), x, act(g, 6, 5, 3, 3)),
+  expect_shape(tm_node(g, TM_OP_CONV_TRANSPOSE, NULL, (&(TmAttrs){.stride = 2}), x, act(g, 6, 5, 2, 2)), 2, 5,
+               18, 16);
+  expect_shape(
+      tm_node(g, TM_OP_CONV_TRANSPOSE, NULL, (&(TmAttrs){.stride = 2, .groups = 3}), x, act(g, 6, 5, 2, 2)),
+      2, 15, 18, 16);
+  expect_shape(
+      tm_node(g, TM_OP_CONV_TRANSPOSE, NULL, (&(TmAttrs){.stride = 2, .pad = 1}), x, act(g, 6, 5, 3, 3)), 2,
+      5, 17, 15);
+  expect_shape(tm_node(g, TM_OP_CONV_TRANSPOSE, NULL,
+                       (&(TmAttrs){.stride = 2, .pad = 1, .out_h = 18, .out_w = 16}), x, act(g, 6, 5, 3, 3)),
                2, 5, 18, 16);
   g_assert_true(tm_graph_check(g, NULL));
 }
 
 static void test_costs(void) {
   g_autoptr(TmGraph) g = tm_graph_new();
-  TmNode *x = act(g, 2, 6, 9, 8), *w = tm_graph_source(g, TM_OP_PARAM, TM_KIND_PARAM, TM_SHAPE(4, 3, 3, 3), "w");
+  TmNode *x = act(g, 2, 6, 9, 8),
+         *w = tm_graph_source(g, TM_OP_PARAM, TM_KIND_PARAM, TM_SHAPE(4, 3, 3, 3), "w");
   TmNode *bias = tm_graph_source(g, TM_OP_PARAM, TM_KIND_PARAM, TM_SHAPE(1, 4, 1, 1), "b");
   const TmAttrs a = {.pad = 1, .groups = 2};
-  const TmNode *plain = tm_node(g, TM_OP_CONV, NULL, &a, x, w), *with_bias = tm_node(g, TM_OP_CONV, NULL, &a, x, w, bias);
+  const TmNode *plain = tm_node(g, TM_OP_CONV, NULL, &a, x, w),
+               *with_bias = tm_node(g, TM_OP_CONV, NULL, &a, x, w, bias);
   g_assert_cmpfloat(tm_node_flops(plain), ==, 2.0 * 2 * 4 * 72 * 27);
   g_assert_cmpfloat(tm_node_flops(with_bias) - tm_node_flops(plain), ==, 2 * 4 * 72);
   g_assert_cmpfloat(tm_node_bytes(plain, 2), ==, 2 * (2 * 6 * 72 + 2 * 4 * 72) + 4 * 4 * 27);
@@ -123,13 +135,20 @@ static void test_costs(void) {
 
 /* ---- what is refused ---- */
 
-#define S(a, b, c_, d) {.n = a, .c = b, .h = c_, .w = d}
-#define A(...) {.shape = S(__VA_ARGS__), .kind = TM_KIND_ACT}
-#define L(...) {.shape = S(__VA_ARGS__), .kind = TM_KIND_LABEL}
-#define P(...) {.shape = S(__VA_ARGS__), .kind = TM_KIND_PIXEL}
-#define N(...) {.shape = S(__VA_ARGS__), .kind = TM_KIND_COUNT}
-#define BAD(label, OP, inputs, says, ...) {label, TM_OP_##OP, inputs, says, __VA_ARGS__}
-#define IN(...) {__VA_ARGS__}
+#define S(a, b, c_, d)                                                                                       \
+  { .n = a, .c = b, .h = c_, .w = d }
+#define A(...)                                                                                               \
+  { .shape = S(__VA_ARGS__), .kind = TM_KIND_ACT }
+#define L(...)                                                                                               \
+  { .shape = S(__VA_ARGS__), .kind = TM_KIND_LABEL }
+#define P(...)                                                                                               \
+  { .shape = S(__VA_ARGS__), .kind = TM_KIND_PIXEL }
+#define N(...)                                                                                               \
+  { .shape = S(__VA_ARGS__), .kind = TM_KIND_COUNT }
+#define BAD(label, OP, inputs, says, ...)                                                                    \
+  { label, TM_OP_##OP, inputs, says, __VA_ARGS__ }
+#define IN(...)                                                                                              \
+  { __VA_ARGS__ }
 
 typedef struct {
   const char *name;
@@ -143,6 +162,7 @@ typedef struct {
   TmAttrs attrs;
 } Refusal;
 
+/* clang-format off */
 static const Refusal refusals[] = {
   BAD("conv/channels", CONV, 2, "4 channels", IN(A(1, 3, 8, 8), A(5, 4, 3, 3))),
   BAD("conv/kernel too large", CONV, 2, "5×5 kernel", IN(A(1, 3, 4, 8), A(5, 3, 5, 5))),
@@ -216,13 +236,15 @@ static const Refusal refusals[] = {
   BAD("argmax/classes", ARGMAX, 1, "255 is the most", IN(A(1, 256, 8, 8))),
   BAD("confusion/labels", CONFUSION, 2, "need labels", IN(A(1, 4, 8, 8), L(1, 1, 4, 4))),
 };
+/* clang-format on */
 
 static void test_refusal(gconstpointer data) {
   const Refusal *r = data;
   g_autoptr(TmGraph) g = tm_graph_new();
   g_autoptr(GError) error = NULL;
   TmNode *in[TM_MAX_INPUTS];
-  for (guint i = 0; i < r->n_in; i++) in[i] = tm_graph_source(g, TM_OP_INPUT, r->in[i].kind, r->in[i].shape, NULL);
+  for (guint i = 0; i < r->n_in; i++)
+    in[i] = tm_graph_source(g, TM_OP_INPUT, r->in[i].kind, r->in[i].shape, NULL);
   g_assert_true(tm_graph_check(g, NULL));
   tm_graph_add(g, r->op, NULL, &r->attrs, r->n_in, in);
   g_assert_false(tm_graph_check(g, &error));

@@ -1,5 +1,6 @@
-/* Every op on every backend that is here, once on dense views and once on slices of wider buffers (where the backend takes them) whose gaps and ends
- * hold a pattern that is NaN as a number: reading a gap spoils the result, writing one spoils the pattern. */
+/* Every op on every backend that is here, once on dense views and once on slices of wider buffers (where the
+ * backend takes them) whose gaps and ends hold a pattern that is NaN as a number: reading a gap spoils the
+ * result, writing one spoils the pattern. */
 #include <string.h>
 
 #include "engine/core/tensor.h"
@@ -31,7 +32,8 @@ static gboolean takes_slices(const TmProgram *p, guint value) {
       const gboolean in = k < s->n_in;
       if ((in ? s->in[k] : s->out[k - s->n_in]) != value) continue;
       used = TRUE;
-      if (!tm_backend_takes_slice(p->backend, s->op, s->node, in ? (int)k : ~(int)(k - s->n_in))) return FALSE;
+      if (!tm_backend_takes_slice(p->backend, s->op, s->node, in ? (int)k : ~(int)(k - s->n_in)))
+        return FALSE;
     }
   }
   return used;
@@ -57,13 +59,15 @@ static gboolean inside(const Moved *m, gsize byte) {
   const gsize elem = tm_dtype_size(m->view.dtype), start = (gsize)((guint8 *)m->view.data - m->buffer);
   if (byte < start) return FALSE;
   const gsize e = (byte - start) / elem;
-  return e / (gsize)m->view.ld < tm_shape_pixels(m->view.shape) && e % (gsize)m->view.ld < (gsize)m->view.shape.c;
+  return e / (gsize)m->view.ld < tm_shape_pixels(m->view.shape) &&
+         e % (gsize)m->view.ld < (gsize)m->view.shape.c;
 }
 
 static void check_pattern(const Moved *m, const TmNode *n) {
   for (gsize i = 0; i < m->bytes; i++)
     if (m->buffer[i] != PATTERN && !inside(m, i)) {
-      g_test_fail_printf("%s was written %" G_GSIZE_FORMAT " bytes into its buffer of %" G_GSIZE_FORMAT ", outside of its slice",
+      g_test_fail_printf("%s was written %" G_GSIZE_FORMAT " bytes into its buffer of %" G_GSIZE_FORMAT
+                         ", outside of its slice",
                          n->name ? n->name : "a value", i, m->bytes);
       return;
     }
@@ -78,7 +82,8 @@ static float *run(const Test *t, TmDType precision, const Layout *l, gsize *n) {
   api->discard(b->backend, p->prepared);
   g_autofree Moved *moved = g_new0(Moved, p->n_values);
   for (guint i = 0; i < p->n_values; i++)
-    if (p->values[i].home == TM_HOME_OWN || p->values[i].home == TM_HOME_ARENA) moved[i] = move_value(p, i, l);
+    if (p->values[i].home == TM_HOME_OWN || p->values[i].home == TM_HOME_ARENA)
+      moved[i] = move_value(p, i, l);
   p->prepared = api->prepare(b->backend, p, &error);
   g_assert_no_error(error);
   tm_op_case_load(t->op_case, p, b->params, b->in, SEED, &error);
@@ -105,9 +110,11 @@ static void test_case(gconstpointer data) {
     for (guint l = 1; l < G_N_ELEMENTS(layouts) && dense; l++) {
       g_autofree float *sliced = run(t, precisions[k], &layouts[l], &n);
       for (gsize i = 0; i < n; i++) {
-        const double a = (double)dense[i], b = (double)sliced[i], unit = precisions[k] == TM_F32 ? 1e-5 : 0x1p-7;
+        const double a = (double)dense[i], b = (double)sliced[i],
+                     unit = precisions[k] == TM_F32 ? 1e-5 : 0x1p-7;
         if (!(ABS(a - b) <= unit * (1 + ABS(a)))) {
-          g_test_fail_printf("%s: element %" G_GSIZE_FORMAT " is %g on a slice and %g on a dense view", tm_dtype_name(precisions[k]), i, b, a);
+          g_test_fail_printf("%s: element %" G_GSIZE_FORMAT " is %g on a slice and %g on a dense view",
+                             tm_dtype_name(precisions[k]), i, b, a);
           break;
         }
       }

@@ -1,4 +1,5 @@
-/* What the reference backend answers to inputs whose answer is known: worked out by hand, or by PyTorch where it says so. */
+/* What the reference backend answers to inputs whose answer is known: worked out by hand, or by PyTorch where
+ * it says so. */
 #include <math.h>
 #include <string.h>
 
@@ -6,13 +7,18 @@
 #include "engine/core/tensor.h"
 #include "tests/ops/op_bench.h"
 
-#define ACT(n_, c_, h_, w_, values) {TM_SHAPE(n_, c_, h_, w_), TM_KIND_ACT, values}
-#define STAT(c_, values) {TM_SHAPE(1, c_, 1, 1), TM_KIND_STAT, values}
-#define STATE(c_, values) {TM_SHAPE(1, c_, 1, 1), TM_KIND_STATE, values}
-#define LABEL(n_, h_, w_, values) {TM_SHAPE(n_, 1, h_, w_), TM_KIND_LABEL, values}
+#define ACT(n_, c_, h_, w_, values)                                                                          \
+  { TM_SHAPE(n_, c_, h_, w_), TM_KIND_ACT, values }
+#define STAT(c_, values)                                                                                     \
+  { TM_SHAPE(1, c_, 1, 1), TM_KIND_STAT, values }
+#define STATE(c_, values)                                                                                    \
+  { TM_SHAPE(1, c_, 1, 1), TM_KIND_STATE, values }
+#define LABEL(n_, h_, w_, values)                                                                            \
+  { TM_SHAPE(n_, 1, h_, w_), TM_KIND_LABEL, values }
 #define INPUTS(...) ((const OpInput[]){__VA_ARGS__})
 #define WITH(...) (&(const TmAttrs){__VA_ARGS__})
-#define EXPECT(got, ...) expect(got, ((const double[]){__VA_ARGS__}), sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+#define EXPECT(got, ...)                                                                                     \
+  expect(got, ((const double[]){__VA_ARGS__}), sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 
 static void expect(const float *got, const double *right, gsize n) {
   for (gsize i = 0; i < n; i++)
@@ -20,15 +26,19 @@ static void expect(const float *got, const double *right, gsize n) {
       g_test_fail_printf("element %" G_GSIZE_FORMAT " is %.9g, not %.9g", i, (double)got[i], right[i]);
 }
 
-static float *run(TmOp op, const TmAttrs *a, guint n, const OpInput *in) { return op_run(op, a, n, in, NULL, NULL); }
+static float *run(TmOp op, const TmAttrs *a, guint n, const OpInput *in) {
+  return op_run(op, a, n, in, NULL, NULL);
+}
 
 static const float one_to_nine[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 
 static void test_conv(void) {
   const float w[] = {0, 1, 0, 1, -4, 1, 0, 1, 0}, bias[] = {10};
-  g_autofree float *y = run(TM_OP_CONV, WITH(.pad = 1), 3, INPUTS(ACT(1, 1, 3, 3, one_to_nine), ACT(1, 1, 3, 3, w), STAT(1, bias)));
+  g_autofree float *y = run(TM_OP_CONV, WITH(.pad = 1), 3,
+                            INPUTS(ACT(1, 1, 3, 3, one_to_nine), ACT(1, 1, 3, 3, w), STAT(1, bias)));
   EXPECT(y, 12, 11, 6, 7, 10, 3, -6, -1, -12); /* 0 beyond the border */
-  g_autofree float *z = run(TM_OP_CONV, WITH(.stride = 2), 2, INPUTS(ACT(1, 1, 3, 3, one_to_nine), ACT(1, 1, 1, 1, bias)));
+  g_autofree float *z =
+      run(TM_OP_CONV, WITH(.stride = 2), 2, INPUTS(ACT(1, 1, 3, 3, one_to_nine), ACT(1, 1, 1, 1, bias)));
   EXPECT(z, 10, 30, 70, 90);
 }
 
@@ -41,7 +51,8 @@ static void test_conv_order_of_weights(void) {
 
 static void test_conv_transpose(void) {
   const float x[] = {1, 2}, w[] = {1, 2, 3, 4}, wide[] = {1, 1, 1};
-  g_autofree float *y = run(TM_OP_CONV_TRANSPOSE, WITH(.stride = 2), 2, INPUTS(ACT(1, 1, 1, 2, x), ACT(1, 1, 2, 2, w)));
+  g_autofree float *y =
+      run(TM_OP_CONV_TRANSPOSE, WITH(.stride = 2), 2, INPUTS(ACT(1, 1, 1, 2, x), ACT(1, 1, 2, 2, w)));
   EXPECT(y, 1, 2, 2, 4, 3, 4, 6, 8);
   g_autofree float *z = run(TM_OP_CONV_TRANSPOSE, NULL, 2, INPUTS(ACT(1, 1, 1, 2, x), ACT(1, 1, 1, 3, wide)));
   EXPECT(z, 1, 3, 3, 2); /* stamps overlap and add up */
@@ -51,7 +62,8 @@ static void test_bn(void) {
   const float x[] = {1, 5, 3, 5}, gamma[] = {2, 3}, beta[] = {10, 20};
   g_autofree float *stats = run(TM_OP_BN_STATS, NULL, 1, INPUTS(ACT(1, 2, 1, 2, x)));
   EXPECT(stats, 2, 5, 1, 0);
-  g_autofree float *y = run(TM_OP_BN_APPLY, WITH(.value = 1e-5f), 4, INPUTS(ACT(1, 2, 1, 2, x), STAT(4, stats), STAT(2, gamma), STAT(2, beta)));
+  g_autofree float *y = run(TM_OP_BN_APPLY, WITH(.value = 1e-5f), 4,
+                            INPUTS(ACT(1, 2, 1, 2, x), STAT(4, stats), STAT(2, gamma), STAT(2, beta)));
   EXPECT(y, 10 - 2 / sqrt(1.00001), 20, 10 + 2 / sqrt(1.00001), 20);
 }
 
@@ -70,7 +82,8 @@ static void test_bn_running(void) {
                                INPUTS(STAT(4, stats), STATE(2, mean), STATE(2, variance)), NULL, after);
   EXPECT(y, 0);
   EXPECT(after[0], 0.1, 9.2);
-  EXPECT(after[1], 1 + 0.1 * (3 * 4 / 3.0 - 1), 8 + 0.1 * (4 * 4 / 3.0 - 8)); /* the unbiased variance is kept */
+  EXPECT(after[1], 1 + 0.1 * (3 * 4 / 3.0 - 1),
+         8 + 0.1 * (4 * 4 / 3.0 - 8)); /* the unbiased variance is kept */
   g_free(after[0]);
   g_free(after[1]);
 }
@@ -136,7 +149,9 @@ static void test_dropout_late_in_training(void) {
 
 static void test_normalize(void) {
   const float x[] = {0, 100, 255}, mean[] = {100, 100, 100}, deviation[] = {50, 20, 31};
-  g_autofree float *y = run(TM_OP_NORMALIZE, NULL, 3, INPUTS({TM_SHAPE(1, 3, 1, 1), TM_KIND_PIXEL, x}, STATE(3, mean), STATE(3, deviation)));
+  g_autofree float *y =
+      run(TM_OP_NORMALIZE, NULL, 3,
+          INPUTS({TM_SHAPE(1, 3, 1, 1), TM_KIND_PIXEL, x}, STATE(3, mean), STATE(3, deviation)));
   EXPECT(y, -2, 0, 5);
 }
 
@@ -144,7 +159,8 @@ static void test_max_pool_ties(void) {
   const float x[] = {7, 7, 1, 7, 7, 2, 3, 3, 3}, dy[] = {5};
   g_autofree float *y = run(TM_OP_MAX_POOL, WITH(.factor = 2), 1, INPUTS(ACT(1, 1, 3, 3, x)));
   EXPECT(y, 7);
-  g_autofree float *dx = run(TM_OP_MAX_POOL_DX, WITH(.factor = 2), 3, INPUTS(ACT(1, 1, 1, 1, dy), ACT(1, 1, 3, 3, x), ACT(1, 1, 1, 1, y)));
+  g_autofree float *dx = run(TM_OP_MAX_POOL_DX, WITH(.factor = 2), 3,
+                             INPUTS(ACT(1, 1, 1, 1, dy), ACT(1, 1, 3, 3, x), ACT(1, 1, 1, 1, y)));
   EXPECT(dx, 5, 0, 0, 0, 0, 0, 0, 0, 0); /* the first; the cut row and column get nothing */
 }
 
@@ -157,11 +173,12 @@ static void test_max_pool_negative(void) {
 static void test_bilinear_as_pytorch(void) {
   const float x[] = {1, 2, 4, 8, 16, 32};
   g_autofree float *two = run(TM_OP_UPSAMPLE_BILINEAR, WITH(.factor = 2), 1, INPUTS(ACT(1, 1, 2, 3, x)));
-  EXPECT(two, 1, 1.25, 1.75, 2.5, 3.5, 4, 2.75, 3.4375, 4.8125, 6.875, 9.625, 11, 6.25, 7.8125, 10.9375, 15.625, 21.875, 25, 8, 10, 14, 20,
-         28, 32);
+  EXPECT(two, 1, 1.25, 1.75, 2.5, 3.5, 4, 2.75, 3.4375, 4.8125, 6.875, 9.625, 11, 6.25, 7.8125, 10.9375,
+         15.625, 21.875, 25, 8, 10, 14, 20, 28, 32);
   g_autofree float *three = run(TM_OP_UPSAMPLE_BILINEAR, WITH(.factor = 3), 1, INPUTS(ACT(1, 1, 2, 3, x)));
   EXPECT(three, 1, 1, 4 / 3.0, 5 / 3.0, 2, 8 / 3.0, 10 / 3.0, 4, 4);
-  EXPECT(three + 18, 10 / 3.0, 10 / 3.0, 40 / 9.0, 50 / 9.0, 20 / 3.0, 80 / 9.0, 100 / 9.0, 40 / 3.0, 40 / 3.0);
+  EXPECT(three + 18, 10 / 3.0, 10 / 3.0, 40 / 9.0, 50 / 9.0, 20 / 3.0, 80 / 9.0, 100 / 9.0, 40 / 3.0,
+         40 / 3.0);
 }
 
 static void test_nearest(void) {
@@ -211,23 +228,27 @@ static void test_softmax_of_large_numbers(void) {
 }
 
 /* Three pixels of three classes; the last one is void. */
-static const float logits3[] = {2, 1, 0, -1, 3, 0, 0.5f, 0.5f, -2}, labels3[] = {0, 2, 255}, weights3[] = {1, 2, 0.5f};
+static const float logits3[] = {2, 1, 0, -1, 3, 0, 0.5f, 0.5f, -2}, labels3[] = {0, 2, 255},
+                   weights3[] = {1, 2, 0.5f};
 
 static void test_cross_entropy_as_pytorch(void) {
   const float loss = 1;
-  g_autofree float *y =
-      run(TM_OP_CROSS_ENTROPY, NULL, 3, INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights3)));
+  g_autofree float *y = run(TM_OP_CROSS_ENTROPY, NULL, 3,
+                            INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights3)));
   EXPECT(y, 1.2936986108820634);
-  g_autofree float *dx = run(TM_OP_CROSS_ENTROPY_DX, NULL, 4,
-                             INPUTS(STAT(1, &loss), ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights3)));
-  EXPECT(dx, -0.2231726961501188, 0.16315231403653174, 0.060020382113586956, 0.005715941848506796, 0.3120798506255019, -0.3177957924740087,
-         0, 0, 0);
+  g_autofree float *dx =
+      run(TM_OP_CROSS_ENTROPY_DX, NULL, 4,
+          INPUTS(STAT(1, &loss), ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights3)));
+  EXPECT(dx, -0.2231726961501188, 0.16315231403653174, 0.060020382113586956, 0.005715941848506796,
+         0.3120798506255019, -0.3177957924740087, 0, 0, 0);
 }
 
 static void test_cross_entropy_of_large_numbers(void) {
   const float z[] = {1e4f, -1e4f}, right[] = {0}, wrong[] = {1}, weights[] = {1, 1};
-  g_autofree float *sure = run(TM_OP_CROSS_ENTROPY, NULL, 3, INPUTS(ACT(1, 2, 1, 1, z), LABEL(1, 1, 1, right), STATE(2, weights)));
-  g_autofree float *lost = run(TM_OP_CROSS_ENTROPY, NULL, 3, INPUTS(ACT(1, 2, 1, 1, z), LABEL(1, 1, 1, wrong), STATE(2, weights)));
+  g_autofree float *sure =
+      run(TM_OP_CROSS_ENTROPY, NULL, 3, INPUTS(ACT(1, 2, 1, 1, z), LABEL(1, 1, 1, right), STATE(2, weights)));
+  g_autofree float *lost =
+      run(TM_OP_CROSS_ENTROPY, NULL, 3, INPUTS(ACT(1, 2, 1, 1, z), LABEL(1, 1, 1, wrong), STATE(2, weights)));
   EXPECT(sure, 0);
   EXPECT(lost, 2e4);
 }
@@ -235,27 +256,33 @@ static void test_cross_entropy_of_large_numbers(void) {
 /* A label of C, of C+1 and of 255 are all void: no kernel may look a class up with it. */
 static void test_labels_out_of_range(void) {
   const float labels[] = {3, 4, 254}, loss = 1;
-  g_autofree float *y = run(TM_OP_CROSS_ENTROPY, NULL, 3, INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels), STATE(3, weights3)));
+  g_autofree float *y = run(TM_OP_CROSS_ENTROPY, NULL, 3,
+                            INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels), STATE(3, weights3)));
   EXPECT(y, 0);
   g_autofree float *dice = run(TM_OP_DICE, NULL, 2, INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels)));
   EXPECT(dice, 0);
-  g_autofree float *dx = run(TM_OP_DICE_DX, NULL, 3, INPUTS(STAT(1, &loss), ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels)));
+  g_autofree float *dx =
+      run(TM_OP_DICE_DX, NULL, 3, INPUTS(STAT(1, &loss), ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels)));
   EXPECT(dx, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-  g_autofree float *counts = run(TM_OP_CONFUSION, NULL, 2, INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels)));
+  g_autofree float *counts =
+      run(TM_OP_CONFUSION, NULL, 2, INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels)));
   EXPECT(counts, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static void test_weights_of_zero(void) {
   const float weights[] = {0, 0, 0}, loss = 1;
-  g_autofree float *y = run(TM_OP_CROSS_ENTROPY, NULL, 3, INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights)));
-  g_autofree float *dx = run(TM_OP_CROSS_ENTROPY_DX, NULL, 4,
-                             INPUTS(STAT(1, &loss), ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights)));
+  g_autofree float *y = run(TM_OP_CROSS_ENTROPY, NULL, 3,
+                            INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights)));
+  g_autofree float *dx =
+      run(TM_OP_CROSS_ENTROPY_DX, NULL, 4,
+          INPUTS(STAT(1, &loss), ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights)));
   EXPECT(y, 0);
   EXPECT(dx, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static void test_dice(void) {
-  /* Certain answers: class 0 right on 1 of 2 pixels, class 1 found on its one pixel and on one more; class 2 absent. */
+  /* Certain answers: class 0 right on 1 of 2 pixels, class 1 found on its one pixel and on one more; class 2
+   * absent. */
   const float z[] = {99, 0, 0, 0, 99, 0, 0, 99, 0}, labels[] = {0, 0, 1};
   g_autofree float *y = run(TM_OP_DICE, NULL, 2, INPUTS(ACT(1, 3, 1, 3, z), LABEL(1, 1, 3, labels)));
   EXPECT(y, 1 - (2 / 3.0 + 2 / 3.0) / 2);
@@ -263,11 +290,12 @@ static void test_dice(void) {
 
 static void test_focal(void) {
   const float z[] = {logf(9), 0}, labels[] = {0}, weights[] = {1, 1}; /* the true class has 0.9 */
-  g_autofree float *y =
-      run(TM_OP_FOCAL, WITH(.value = 2), 3, INPUTS(ACT(1, 2, 1, 1, z), LABEL(1, 1, 1, labels), STATE(2, weights)));
+  g_autofree float *y = run(TM_OP_FOCAL, WITH(.value = 2), 3,
+                            INPUTS(ACT(1, 2, 1, 1, z), LABEL(1, 1, 1, labels), STATE(2, weights)));
   EXPECT(y, -0.01 * log(0.9));
   g_autofree float *plain =
-      run(TM_OP_FOCAL, WITH(.value = 0), 3, INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights3)));
+      run(TM_OP_FOCAL, WITH(.value = 0), 3,
+          INPUTS(ACT(1, 3, 1, 3, logits3), LABEL(1, 1, 3, labels3), STATE(3, weights3)));
   EXPECT(plain, 1.2936986108820634);
 }
 
@@ -275,8 +303,9 @@ static void test_focal_when_certain(void) {
   const float z[] = {1000, 0}, labels[] = {0}, weights[] = {1, 1}, loss = 1;
   for (int i = 0; i < 3; i++) { /* below gamma 1 the slope of (1-p)^gamma is infinite at p = 1 */
     const float gamma = (float)(i + 1) / 2;
-    g_autofree float *dx = run(TM_OP_FOCAL_DX, WITH(.value = gamma), 4,
-                               INPUTS(STAT(1, &loss), ACT(1, 2, 1, 1, z), LABEL(1, 1, 1, labels), STATE(2, weights)));
+    g_autofree float *dx =
+        run(TM_OP_FOCAL_DX, WITH(.value = gamma), 4,
+            INPUTS(STAT(1, &loss), ACT(1, 2, 1, 1, z), LABEL(1, 1, 1, labels), STATE(2, weights)));
     EXPECT(dx, 0, 0);
   }
 }
@@ -304,12 +333,14 @@ static void test_half(gconstpointer data) {
   } half[] = {{TM_BF16, 0x1p-8, 1e-30}, {TM_F16, 0x1p-11, 0x1p-24}};
   for (guint h = 0; h < G_N_ELEMENTS(half); h++) {
     g_autoptr(OpBench) b = op_bench_new("ref", c), b2 = op_bench_new("ref", c);
-    g_autofree float *right = op_bench_run(b, TM_F32, half[h].type, 3), *got = op_bench_run(b2, half[h].type, half[h].type, 3);
+    g_autofree float *right = op_bench_run(b, TM_F32, half[h].type, 3),
+                     *got = op_bench_run(b2, half[h].type, half[h].type, 3);
     const double relative = b->out->kind == TM_KIND_ACT ? half[h].relative : 0;
     for (gsize i = 0; i < tm_shape_count(b->out->shape); i++)
-      if (!(fabs((double)got[i] - (double)right[i]) <= relative * fabs((double)right[i]) + (relative > 0 ? half[h].least : 0)))
-        g_test_fail_printf("%s: element %" G_GSIZE_FORMAT " is %g, not %g", tm_dtype_name(half[h].type), i, (double)got[i],
-                           (double)right[i]);
+      if (!(fabs((double)got[i] - (double)right[i]) <=
+            relative * fabs((double)right[i]) + (relative > 0 ? half[h].least : 0)))
+        g_test_fail_printf("%s: element %" G_GSIZE_FORMAT " is %g, not %g", tm_dtype_name(half[h].type), i,
+                           (double)got[i], (double)right[i]);
   }
 }
 

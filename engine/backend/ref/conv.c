@@ -1,5 +1,5 @@
-/* Convolutions: a double sum for each result. The innermost loops run over channels that lie side by side in both operands, so that a compiler
- * can use vectors without changing the order of any sum. */
+/* Convolutions: a double sum for each result. The innermost loops run over channels that lie side by side in
+ * both operands, so that a compiler can use vectors without changing the order of any sum. */
 #include "engine/backend/ref/ref.h"
 
 #include <string.h>
@@ -43,7 +43,9 @@ static void start_row(const RefCall *c, double *y) {
   if (c->n_in == 3) ref_get_all(&c->in[2], 0, y);
 }
 
-static gsize weight_doubles(const TmNode *n) { return tm_shape_count(n->in[1]->shape); }
+static gsize weight_doubles(const TmNode *n) {
+  return tm_shape_count(n->in[1]->shape);
+}
 
 /* From (O, kH, kW, I/g) to [tap][group][c][o]. */
 static void turn_weight(const RefCall *call, const Conv *k) {
@@ -111,7 +113,9 @@ static void run_conv_transpose(const RefCall *c) {
 
 const RefKernel ref_conv_transpose = {.run = run_conv_transpose, .rows = 2, .extra = weight_doubles};
 
-static gsize result_doubles(const TmNode *n) { return tm_shape_count(n->shape); }
+static gsize result_doubles(const TmNode *n) {
+  return tm_shape_count(n->shape);
+}
 
 /* dw[tap][o][c] += dy[o] x[c] for the channels of each group. */
 static void outer(const double *x, const double *dy, double *dw, const Conv *k) {
@@ -138,7 +142,8 @@ static void run_conv_dw(const RefCall *call) {
         }
       }
   for (int o = 0; o < ws.n; o++)
-    for (int t = 0; t < taps; t++) ref_put_all(&call->out, (gsize)o * taps + t, dw + (gsize)t * tap + (gsize)o * ws.c);
+    for (int t = 0; t < taps; t++)
+      ref_put_all(&call->out, (gsize)o * taps + t, dw + (gsize)t * tap + (gsize)o * ws.c);
 }
 
 const RefKernel ref_conv_dw = {.run = run_conv_dw, .rows = 2, .extra = result_doubles};

@@ -5,33 +5,33 @@
 #include <math.h>
 
 /* out = F(a, b) at every element, k being the op's value. Each instance is a loop of its own. */
-#define BINARY(name, expression)                                                                                       \
-  static void run_##name(const RefCall *call) {                                                                        \
-    double *x = ref_row(call, 0), *y = ref_row(call, 1);                                                               \
-    for (gsize p = 0; p < tm_shape_pixels(call->out.shape); p++) {                                                     \
-      ref_get_all(&call->in[0], p, x);                                                                                 \
-      ref_get_all(&call->in[1], p, y);                                                                                 \
-      for (int c = 0; c < call->out.shape.c; c++) {                                                                    \
-        const double a = x[c], b = y[c];                                                                               \
-        x[c] = (expression);                                                                                           \
-      }                                                                                                                \
-      ref_put_all(&call->out, p, x);                                                                                   \
-    }                                                                                                                  \
-  }                                                                                                                    \
+#define BINARY(name, expression)                                                                             \
+  static void run_##name(const RefCall *call) {                                                              \
+    double *x = ref_row(call, 0), *y = ref_row(call, 1);                                                     \
+    for (gsize p = 0; p < tm_shape_pixels(call->out.shape); p++) {                                           \
+      ref_get_all(&call->in[0], p, x);                                                                       \
+      ref_get_all(&call->in[1], p, y);                                                                       \
+      for (int c = 0; c < call->out.shape.c; c++) {                                                          \
+        const double a = x[c], b = y[c];                                                                     \
+        x[c] = (expression);                                                                                 \
+      }                                                                                                      \
+      ref_put_all(&call->out, p, x);                                                                         \
+    }                                                                                                        \
+  }                                                                                                          \
   const RefKernel ref_##name = {.run = run_##name, .rows = 2};
 
-#define UNARY(name, expression)                                                                                        \
-  static void run_##name(const RefCall *call) {                                                                        \
-    double *x = ref_row(call, 0);                                                                                      \
-    for (gsize p = 0; p < tm_shape_pixels(call->out.shape); p++) {                                                     \
-      ref_get_all(&call->in[0], p, x);                                                                                 \
-      for (int c = 0; c < call->out.shape.c; c++) {                                                                    \
-        const double a = x[c];                                                                                         \
-        x[c] = (expression);                                                                                           \
-      }                                                                                                                \
-      ref_put_all(&call->out, p, x);                                                                                   \
-    }                                                                                                                  \
-  }                                                                                                                    \
+#define UNARY(name, expression)                                                                              \
+  static void run_##name(const RefCall *call) {                                                              \
+    double *x = ref_row(call, 0);                                                                            \
+    for (gsize p = 0; p < tm_shape_pixels(call->out.shape); p++) {                                           \
+      ref_get_all(&call->in[0], p, x);                                                                       \
+      for (int c = 0; c < call->out.shape.c; c++) {                                                          \
+        const double a = x[c];                                                                               \
+        x[c] = (expression);                                                                                 \
+      }                                                                                                      \
+      ref_put_all(&call->out, p, x);                                                                         \
+    }                                                                                                        \
+  }                                                                                                          \
   const RefKernel ref_##name = {.run = run_##name, .rows = 1};
 
 UNARY(relu, a <= 0 ? 0 : a) /* a NaN stays one, so that it is found */
@@ -44,7 +44,7 @@ UNARY(scale, a *(double)call->node->attrs.value)
 
 static void run_dropout(const RefCall *call) {
   const double share = (double)call->node->attrs.value;
-  const guint64 key = call->node->attrs.key, tick = (guint64)*(const gint32 *)call->in[1].data;
+  const guint64 key = call->node->attrs.key, tick = (guint64) * (const gint32 *)call->in[1].data;
   const gsize n_c = (gsize)call->out.shape.c;
   double *x = ref_row(call, 0);
   for (gsize p = 0; p < tm_shape_pixels(call->out.shape); p++) {

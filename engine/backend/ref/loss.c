@@ -1,9 +1,9 @@
-/* Losses and readings; the formulas are at the heads of engine/ops/{softmax,cross_entropy,dice,focal,argmax}.c. */
+/* Losses and readings; the formulas are at the heads of
+ * engine/ops/{softmax,cross_entropy,dice,focal,argmax}.c. */
 #include "engine/backend/ref/ref.h"
 
 #include <math.h>
 #include <string.h>
-
 
 /* Turns logits into shares; gives log sum exp. */
 static double softmax(double *z, int n_c) {
@@ -53,7 +53,8 @@ static void weighted_loss(const RefCall *call, double gamma) {
   ref_put_scalar(&call->out, total > 0 ? sum / total : 0);
 }
 
-/* The loss's derivative by log p, negated, is how hard the gradient of the softmax pulls: 1 for the cross-entropy. */
+/* The loss's derivative by log p, negated, is how hard the gradient of the softmax pulls: 1 for the
+ * cross-entropy. */
 static double focal_pull(double minus_log_p, double gamma) {
   if (gamma <= 0) return 1;
   const double q = -expm1(-minus_log_p); /* 1 - p, exact near p = 1 */
@@ -81,10 +82,18 @@ static void weighted_loss_dx(const RefCall *call, double gamma) {
   }
 }
 
-static void run_cross_entropy(const RefCall *call) { weighted_loss(call, 0); }
-static void run_cross_entropy_dx(const RefCall *call) { weighted_loss_dx(call, 0); }
-static void run_focal(const RefCall *call) { weighted_loss(call, (double)call->node->attrs.value); }
-static void run_focal_dx(const RefCall *call) { weighted_loss_dx(call, (double)call->node->attrs.value); }
+static void run_cross_entropy(const RefCall *call) {
+  weighted_loss(call, 0);
+}
+static void run_cross_entropy_dx(const RefCall *call) {
+  weighted_loss_dx(call, 0);
+}
+static void run_focal(const RefCall *call) {
+  weighted_loss(call, (double)call->node->attrs.value);
+}
+static void run_focal_dx(const RefCall *call) {
+  weighted_loss_dx(call, (double)call->node->attrs.value);
+}
 
 const RefKernel ref_cross_entropy = {.run = run_cross_entropy, .rows = 2};
 const RefKernel ref_cross_entropy_dx = {.run = run_cross_entropy_dx, .rows = 2};
@@ -93,8 +102,10 @@ const RefKernel ref_focal_dx = {.run = run_focal_dx, .rows = 2};
 
 /* ---- Dice ---- */
 
-/* Fills @up and @down with the two parts of each class's fraction and @pixels with its number of true pixels; gives the number of classes present. */
-static int dice_sums(const TmView *logits, const TmView *labels, double *z, double *up, double *down, double *pixels) {
+/* Fills @up and @down with the two parts of each class's fraction and @pixels with its number of true pixels;
+ * gives the number of classes present. */
+static int dice_sums(const TmView *logits, const TmView *labels, double *z, double *up, double *down,
+                     double *pixels) {
   const int n_c = logits->shape.c;
   const double smooth = 1e-6;
   int present = 0;
@@ -129,7 +140,8 @@ static void run_dice(const RefCall *call) {
 static void run_dice_dx(const RefCall *call) {
   const TmView *logits = &call->in[1], *labels = &call->in[2];
   const int n_c = logits->shape.c;
-  double *z = ref_row(call, 0), *up = ref_row(call, 1), *down = ref_row(call, 2), *pixels = ref_row(call, 3), *q = ref_row(call, 4);
+  double *z = ref_row(call, 0), *up = ref_row(call, 1), *down = ref_row(call, 2), *pixels = ref_row(call, 3),
+         *q = ref_row(call, 4);
   const int present = dice_sums(logits, labels, z, up, down, pixels);
   const double dloss = ref_get_scalar(&call->in[0]);
   for (gsize p = 0; p < tm_shape_pixels(labels->shape); p++) {
@@ -141,7 +153,8 @@ static void run_dice_dx(const RefCall *call) {
       ref_get_all(logits, p, z);
       softmax(z, n_c);
       for (int c = 0; c < n_c; c++) {
-        q[c] = pixels[c] > 0 ? -(2 * (c == y) * down[c] - 2 * z[c] * up[c]) / (present * down[c] * down[c]) : 0;
+        q[c] =
+            pixels[c] > 0 ? -(2 * (c == y) * down[c] - 2 * z[c] * up[c]) / (present * down[c] * down[c]) : 0;
         mean += z[c] * q[c];
       }
       for (int c = 0; c < n_c; c++) z[c] = dloss * z[c] * (q[c] - mean);

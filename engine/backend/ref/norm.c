@@ -30,7 +30,8 @@ static void inverse_deviation(const RefCall *call, double *variance, int n_c) {
   for (int c = 0; c < n_c; c++) variance[c] = 1 / sqrt(variance[c] + (double)call->node->attrs.value);
 }
 
-static void normalise(const RefCall *call, const double *mean, const double *r, const double *gamma, const double *beta) {
+static void normalise(const RefCall *call, const double *mean, const double *r, const double *gamma,
+                      const double *beta) {
   double *x = ref_row(call, 0);
   for (gsize p = 0; p < tm_shape_pixels(call->out.shape); p++) {
     ref_get_all(&call->in[0], p, x);
@@ -88,7 +89,8 @@ static void run_bn_dx(const RefCall *call) {
   const TmView *in = call->in;
   const int n_c = in[0].shape.c;
   const gsize n = tm_shape_pixels(in[0].shape);
-  double *dy = ref_row(call, 0), *x = ref_row(call, 1), *mean = ref_row(call, 2), *r = mean + n_c, *gamma = ref_row(call, 3);
+  double *dy = ref_row(call, 0), *x = ref_row(call, 1), *mean = ref_row(call, 2), *r = mean + n_c,
+         *gamma = ref_row(call, 3);
   double *sum = ref_row(call, 4), *dot = sum + n_c;
   ref_get_all(&in[2], 0, mean);
   inverse_deviation(call, r, n_c);
@@ -110,7 +112,8 @@ const RefKernel ref_bn_dx = {.run = run_bn_dx, .rows = 5};
 static void run_bn_running(const RefCall *call) {
   const int n_c = call->in[1].shape.c, n = call->node->attrs.count;
   const double momentum = (double)call->node->attrs.value, unbiased = n > 1 ? n / (n - 1.0) : 1;
-  double *mean = ref_row(call, 0), *variance = mean + n_c, *to_mean = ref_row(call, 1), *to_variance = ref_row(call, 2);
+  double *mean = ref_row(call, 0), *variance = mean + n_c, *to_mean = ref_row(call, 1),
+         *to_variance = ref_row(call, 2);
   ref_get_all(&call->in[0], 0, mean);
   ref_get_all(&call->in[1], 0, to_mean);
   ref_get_all(&call->in[2], 0, to_variance);

@@ -15,7 +15,8 @@ void ref_paint(const TmPaint *p, guint8 *rgba) {
     const guint32 colour = label < 0 ? 0 : p->palette[label];
     const double share = (double)(colour >> 24) / 255 * CLAMP((double)p->opacity, 0, 1);
     for (int c = 0; c < 3; c++) {
-      const double over = (double)((colour >> (16 - 8 * c)) & 255), under = (double)p->pixels[3 * i + (gsize)c];
+      const double over = (double)((colour >> (16 - 8 * c)) & 255),
+                   under = (double)p->pixels[3 * i + (gsize)c];
       rgba[4 * i + (gsize)c] = (guint8)lrint(under + share * (over - under));
     }
     rgba[4 * i + 3] = 255; /* the picture below is opaque, so premultiplied is the same */

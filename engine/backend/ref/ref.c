@@ -8,47 +8,47 @@
 
 #define ROW(suffix, symbol) [TM_OP_##suffix] = &ref_##symbol
 static const RefKernel *const kernels[TM_N_OPS] = {
-  ROW(CONV, conv),
-  ROW(CONV_TRANSPOSE, conv_transpose),
-  ROW(CONV_DW, conv_dw),
-  ROW(CHANNEL_SUM, channel_sum),
-  ROW(BN_STATS, bn_stats),
-  ROW(BN_APPLY, bn_apply),
-  ROW(BN_INFER, bn_infer),
-  ROW(BN_REDUCE, bn_reduce),
-  ROW(BN_DX, bn_dx),
-  ROW(BN_RUNNING, bn_running),
-  ROW(RELU, relu),
-  ROW(RELU_DX, relu_dx),
-  ROW(SIGMOID, sigmoid),
-  ROW(SIGMOID_DX, sigmoid_dx),
-  ROW(ADD, add),
-  ROW(MUL, mul),
-  ROW(SCALE, scale),
-  ROW(DROPOUT, dropout),
-  ROW(NORMALIZE, normalize),
-  ROW(MAX_POOL, max_pool),
-  ROW(MAX_POOL_DX, max_pool_dx),
-  ROW(UPSAMPLE_NEAREST, upsample_nearest),
-  ROW(UPSAMPLE_NEAREST_DX, upsample_nearest_dx),
-  ROW(UPSAMPLE_BILINEAR, upsample_bilinear),
-  ROW(UPSAMPLE_BILINEAR_DX, upsample_bilinear_dx),
-  ROW(CONCAT, concat),
-  ROW(SLICE, slice),
-  ROW(SLICE_DX, slice_dx),
-  ROW(PAD, pad),
-  ROW(PAD_DX, pad_dx),
-  ROW(CROP, crop),
-  ROW(CROP_DX, crop_dx),
-  ROW(SOFTMAX, softmax),
-  ROW(CROSS_ENTROPY, cross_entropy),
-  ROW(CROSS_ENTROPY_DX, cross_entropy_dx),
-  ROW(DICE, dice),
-  ROW(DICE_DX, dice_dx),
-  ROW(FOCAL, focal),
-  ROW(FOCAL_DX, focal_dx),
-  ROW(ARGMAX, argmax),
-  ROW(CONFUSION, confusion),
+    ROW(CONV, conv),
+    ROW(CONV_TRANSPOSE, conv_transpose),
+    ROW(CONV_DW, conv_dw),
+    ROW(CHANNEL_SUM, channel_sum),
+    ROW(BN_STATS, bn_stats),
+    ROW(BN_APPLY, bn_apply),
+    ROW(BN_INFER, bn_infer),
+    ROW(BN_REDUCE, bn_reduce),
+    ROW(BN_DX, bn_dx),
+    ROW(BN_RUNNING, bn_running),
+    ROW(RELU, relu),
+    ROW(RELU_DX, relu_dx),
+    ROW(SIGMOID, sigmoid),
+    ROW(SIGMOID_DX, sigmoid_dx),
+    ROW(ADD, add),
+    ROW(MUL, mul),
+    ROW(SCALE, scale),
+    ROW(DROPOUT, dropout),
+    ROW(NORMALIZE, normalize),
+    ROW(MAX_POOL, max_pool),
+    ROW(MAX_POOL_DX, max_pool_dx),
+    ROW(UPSAMPLE_NEAREST, upsample_nearest),
+    ROW(UPSAMPLE_NEAREST_DX, upsample_nearest_dx),
+    ROW(UPSAMPLE_BILINEAR, upsample_bilinear),
+    ROW(UPSAMPLE_BILINEAR_DX, upsample_bilinear_dx),
+    ROW(CONCAT, concat),
+    ROW(SLICE, slice),
+    ROW(SLICE_DX, slice_dx),
+    ROW(PAD, pad),
+    ROW(PAD_DX, pad_dx),
+    ROW(CROP, crop),
+    ROW(CROP_DX, crop_dx),
+    ROW(SOFTMAX, softmax),
+    ROW(CROSS_ENTROPY, cross_entropy),
+    ROW(CROSS_ENTROPY_DX, cross_entropy_dx),
+    ROW(DICE, dice),
+    ROW(DICE_DX, dice_dx),
+    ROW(FOCAL, focal),
+    ROW(FOCAL_DX, focal_dx),
+    ROW(ARGMAX, argmax),
+    ROW(CONFUSION, confusion),
 };
 #undef ROW
 
@@ -69,19 +69,24 @@ static TmBackend *open_ref(const TmBackendOptions *options, GError **error) {
   return g_new0(TmBackend, 1);
 }
 
-static void close_ref(TmBackend *b) { g_free(b); }
+static void close_ref(TmBackend *b) {
+  g_free(b);
+}
 
 static void info(TmBackend *b, TmBackendInfo *out) {
   (void)b;
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  *out = (TmBackendInfo){.name = g_strdup(_("Reference engine")), .detail = g_strdup(_("1 thread, plain C, sums in double")),
-                         .memory = pages > 0 && size > 0 ? (gsize)pages * (gsize)size : 0, .threads = 1};
+  *out = (TmBackendInfo){.name = g_strdup(_("Reference engine")),
+                         .detail = g_strdup(_("1 thread, plain C, sums in double")),
+                         .memory = pages > 0 && size > 0 ? (gsize)pages * (gsize)size : 0,
+                         .threads = 1};
 }
 
 static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType precision) {
   (void)b;
   (void)node;
-  return op >= 0 && op < TM_N_OPS && kernels[op] && (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16);
+  return op >= 0 && op < TM_N_OPS && kernels[op] &&
+         (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16);
 }
 
 static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
@@ -92,7 +97,9 @@ static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operan
 static void *alloc(TmBackend *b, gsize bytes, GError **error) {
   (void)b;
   void *p = tm_host_alloc(bytes);
-  if (!p) g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for %.1f MB."), (double)bytes / 1e6);
+  if (!p)
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for %.1f MB."),
+                (double)bytes / 1e6);
   return p;
 }
 
@@ -102,12 +109,15 @@ static void release(TmBackend *b, void *p, gsize bytes) {
 }
 
 /* Pixel by pixel, or all at once when there are no gaps. */
-static void transfer(char *view, gsize view_step, TmDType view_type, char *host, TmDType host_type, const TmView *v, gboolean write) {
+static void transfer(char *view, gsize view_step, TmDType view_type, char *host, TmDType host_type,
+                     const TmView *v, gboolean write) {
   const gboolean dense = tm_view_dense(v);
   const gsize rows = dense ? 1 : tm_shape_pixels(v->shape), n = tm_shape_count(v->shape) / rows;
   for (gsize r = 0; r < rows; r++, view += view_step, host += n * tm_dtype_size(host_type)) {
-    if (write) tm_convert(view, view_type, host, host_type, n);
-    else tm_convert(host, host_type, view, view_type, n);
+    if (write)
+      tm_convert(view, view_type, host, host_type, n);
+    else
+      tm_convert(host, host_type, view, view_type, n);
   }
 }
 
@@ -191,7 +201,8 @@ static gboolean update(TmBackend *b, const TmUpdate *u, GError **error) {
 static gboolean axpby(TmBackend *b, float a, const float *x, float c, float *y, gsize n, GError **error) {
   (void)b;
   (void)error;
-  for (gsize i = 0; i < n; i++) y[i] = (float)((double)a * (double)x[i] + (c != 0 ? (double)c * (double)y[i] : 0));
+  for (gsize i = 0; i < n; i++)
+    y[i] = (float)((double)a * (double)x[i] + (c != 0 ? (double)c * (double)y[i] : 0));
   return TRUE;
 }
 
@@ -203,23 +214,23 @@ static gboolean paint(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **err
 }
 
 const TmBackendApi tm_backend_ref = {
-  .version = TM_BACKEND_VERSION,
-  .name = "ref",
-  .available = available,
-  .open = open_ref,
-  .close = close_ref,
-  .info = info,
-  .supports = supports,
-  .takes_slice = takes_slice,
-  .alloc = alloc,
-  .release = release,
-  .write = write_view,
-  .read = read_view,
-  .prepare = prepare,
-  .run = run,
-  .discard = discard,
-  .sum_squares = sum_squares,
-  .update = update,
-  .axpby = axpby,
-  .paint = paint,
+    .version = TM_BACKEND_VERSION,
+    .name = "ref",
+    .available = available,
+    .open = open_ref,
+    .close = close_ref,
+    .info = info,
+    .supports = supports,
+    .takes_slice = takes_slice,
+    .alloc = alloc,
+    .release = release,
+    .write = write_view,
+    .read = read_view,
+    .prepare = prepare,
+    .run = run,
+    .discard = discard,
+    .sum_squares = sum_squares,
+    .update = update,
+    .axpby = axpby,
+    .paint = paint,
 };

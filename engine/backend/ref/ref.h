@@ -1,11 +1,12 @@
-/* ref.h: the reference backend: plain C loops, one op at a time, on one thread. It is slow and right: values are stored in the type of their view
- * (f32, bf16 or f16) and everything between load and store is double. Private to engine/backend/ref. */
+/* ref.h: the reference backend: plain C loops, one op at a time, on one thread. It is slow and right: values
+ * are stored in the type of their view (f32, bf16 or f16) and everything between load and store is double.
+ * Private to engine/backend/ref. */
 #pragma once
 
 #include "engine/program/program.h"
 
-/* One op at work. Views may be slices (ld > C), and the output may be the same memory as an input of its shape: a kernel of that kind reads a
- * pixel whole before it writes it. */
+/* One op at work. Views may be slices (ld > C), and the output may be the same memory as an input of its
+ * shape: a kernel of that kind reads a pixel whole before it writes it. */
 typedef struct {
   const TmNode *node;
   guint n_in;
@@ -69,16 +70,24 @@ REF_KERNEL(confusion)
 
 /* ---- rows ---- */
 
-static inline double *ref_row(const RefCall *c, guint i) { return c->rows + i * c->wide; }
-static inline gsize ref_pixel(TmShape s, int n, int h, int w) { return ((gsize)n * s.h + h) * s.w + w; }
+static inline double *ref_row(const RefCall *c, guint i) {
+  return c->rows + i * c->wide;
+}
+static inline gsize ref_pixel(TmShape s, int n, int h, int w) {
+  return ((gsize)n * s.h + h) * s.w + w;
+}
 
 /** Loads channels c0 .. c0+count-1 of pixel @pixel (counted over N,H,W) as doubles. */
 void ref_get(const TmView *v, gsize pixel, int c0, int count, double *dst);
 /** Stores them, rounded to the view's type. */
 void ref_put(const TmView *v, gsize pixel, int c0, int count, const double *src);
 /** Loads or stores a whole pixel. */
-static inline void ref_get_all(const TmView *v, gsize pixel, double *dst) { ref_get(v, pixel, 0, v->shape.c, dst); }
-static inline void ref_put_all(const TmView *v, gsize pixel, const double *src) { ref_put(v, pixel, 0, v->shape.c, src); }
+static inline void ref_get_all(const TmView *v, gsize pixel, double *dst) {
+  ref_get(v, pixel, 0, v->shape.c, dst);
+}
+static inline void ref_put_all(const TmView *v, gsize pixel, const double *src) {
+  ref_put(v, pixel, 0, v->shape.c, src);
+}
 /** The label at @pixel, or -1 when it is void for @classes classes. */
 static inline int ref_label(const TmView *v, gsize pixel, int classes) {
   const int label = ((const guint8 *)v->data)[pixel * (gsize)v->ld];

@@ -36,7 +36,9 @@ void ref_get(const TmView *v, gsize pixel, int c0, int count, double *dst) {
     for (int c = 0; c < count; c++) dst[c] = (double)tm_bf16_to_f32(x[c]);
     break;
   }
-  default: get_converted((const char *)v->data + at * tm_dtype_size(v->dtype), v->dtype, count, dst); break;
+  default:
+    get_converted((const char *)v->data + at * tm_dtype_size(v->dtype), v->dtype, count, dst);
+    break;
   }
 }
 
@@ -53,7 +55,9 @@ void ref_put(const TmView *v, gsize pixel, int c0, int count, const double *src)
     for (int c = 0; c < count; c++) x[c] = tm_f32_to_bf16((float)src[c]);
     break;
   }
-  default: put_converted((char *)v->data + at * tm_dtype_size(v->dtype), v->dtype, count, src); break;
+  default:
+    put_converted((char *)v->data + at * tm_dtype_size(v->dtype), v->dtype, count, src);
+    break;
   }
 }
 
@@ -63,4 +67,6 @@ double ref_get_scalar(const TmView *v) {
   return x;
 }
 
-void ref_put_scalar(const TmView *v, double x) { ref_put(v, 0, 0, 1, &x); }
+void ref_put_scalar(const TmView *v, double x) {
+  ref_put(v, 0, 0, 1, &x);
+}

@@ -1,4 +1,5 @@
-/* What moves pixels: pooling, enlarging, borders. Gradients are gathers: each result is one sum in one order. */
+/* What moves pixels: pooling, enlarging, borders. Gradients are gathers: each result is one sum in one order.
+ */
 #include "engine/backend/ref/ref.h"
 
 #include <math.h>
@@ -8,7 +9,9 @@ static gsize extra_row(const TmNode *n) { /* a row of pixels of the result */
   return (gsize)n->shape.w * (gsize)n->shape.c;
 }
 
-static void clear(double *x, gsize n) { memset(x, 0, n * sizeof *x); }
+static void clear(double *x, gsize n) {
+  memset(x, 0, n * sizeof *x);
+}
 
 static void put_zeros(const RefCall *call, double *row) {
   clear(row, (gsize)call->out.shape.c);
@@ -17,8 +20,10 @@ static void put_zeros(const RefCall *call, double *row) {
 
 /* ---- max pooling ---- */
 
-/* The largest value of the window at (n,i,j), and where in the window it is, first come first kept; NaN beats all. */
-static void window_max(const RefCall *call, const TmView *x, int n, int i, int j, double *best, double *where) {
+/* The largest value of the window at (n,i,j), and where in the window it is, first come first kept; NaN beats
+ * all. */
+static void window_max(const RefCall *call, const TmView *x, int n, int i, int j, double *best,
+                       double *where) {
   const int f = call->node->attrs.factor, n_c = x->shape.c;
   double *row = ref_row(call, 0);
   for (int t = 0; t < f * f; t++) {
@@ -164,8 +169,10 @@ static void run_pad(const RefCall *call) {
     for (int i = 0; i < s.h; i++)
       for (int j = 0; j < s.w; j++) {
         const int p = shown(i - a->top, xs.h, a->pad_mode), q = shown(j - a->left, xs.w, a->pad_mode);
-        if (p < 0 || q < 0) clear(row, (gsize)s.c);
-        else ref_get_all(&call->in[0], ref_pixel(xs, n, p, q), row);
+        if (p < 0 || q < 0)
+          clear(row, (gsize)s.c);
+        else
+          ref_get_all(&call->in[0], ref_pixel(xs, n, p, q), row);
         ref_put_all(&call->out, ref_pixel(s, n, i, j), row);
       }
 }
@@ -192,7 +199,8 @@ static void run_pad_dx(const RefCall *call) {
       clear(call->extra, (gsize)s.w * s.c);
       for (int i = 0; i < ys.h; i++)
         if (shown(i - a->top, s.h, a->pad_mode) == p) add_row_of_pixels(call, n, i, call->extra);
-      for (int q = 0; q < s.w; q++) ref_put_all(&call->out, ref_pixel(s, n, p, q), call->extra + (gsize)q * s.c);
+      for (int q = 0; q < s.w; q++)
+        ref_put_all(&call->out, ref_pixel(s, n, p, q), call->extra + (gsize)q * s.c);
     }
 }
 
@@ -212,7 +220,9 @@ static void copy_window(const RefCall *call, TmShape small, gboolean into) {
       }
 }
 
-static void run_crop(const RefCall *call) { copy_window(call, call->out.shape, FALSE); }
+static void run_crop(const RefCall *call) {
+  copy_window(call, call->out.shape, FALSE);
+}
 
 static void run_crop_dx(const RefCall *call) {
   put_zeros(call, ref_row(call, 0));

@@ -13,8 +13,10 @@ static double sgd(const TmUpdate *u, gsize i, double w, double g) {
 
 static double adam(const TmUpdate *u, gsize i, double w, double g, double correct1, double correct2) {
   const double b1 = (double)u->beta1, b2 = (double)u->beta2, lr = (double)u->lr;
-  if (u->kind == TM_OPTIMIZER_ADAMW) w *= 1 - lr * (double)u->weight_decay;
-  else g += (double)u->weight_decay * w;
+  if (u->kind == TM_OPTIMIZER_ADAMW)
+    w *= 1 - lr * (double)u->weight_decay;
+  else
+    g += (double)u->weight_decay * w;
   const double m = b1 * (double)u->m[i] + (1 - b1) * g, v = b2 * (double)u->v[i] + (1 - b2) * g * g;
   u->m[i] = (float)m;
   u->v[i] = (float)v;
@@ -22,7 +24,8 @@ static double adam(const TmUpdate *u, gsize i, double w, double g, double correc
 }
 
 void ref_update(const TmUpdate *u) {
-  const double correct1 = 1 - pow((double)u->beta1, (double)u->step), correct2 = 1 - pow((double)u->beta2, (double)u->step);
+  const double correct1 = 1 - pow((double)u->beta1, (double)u->step),
+               correct2 = 1 - pow((double)u->beta2, (double)u->step);
   const double keep = (double)u->ema_decay;
   for (gsize i = 0; i < u->n; i++) {
     const double g = (double)u->g[i] * (double)u->grad_scale, w = (double)u->w[i];
