@@ -132,9 +132,18 @@ void tm_curves_add_steps(TmCurves *c, const TmStepRow *rows, guint n) {
   if (n) smooth(c);
 }
 
+/* Where an epoch's scores stand: after the step they were taken at, which for a stopped run is inside the epoch. */
+static double score_place(TmCurves *c, const TmEpochRow *row) {
+  const TmSeries *raw = c->series[S_RAW];
+  guint at = tm_series_find(raw, TM_UNIT_STEPS, (double)row->step);
+  if (at >= tm_series_n(raw) || at == 0) return row->epoch + 1.0;
+  double x = tm_series_x(raw, TM_UNIT_EPOCHS, at);
+  return x + (x - tm_series_x(raw, TM_UNIT_EPOCHS, at - 1));
+}
+
 void tm_curves_add_epochs(TmCurves *c, const TmEpochRow *rows, guint n) {
   for (guint i = 0; i < n; i++) {
-    double step = (double)rows[i].step, epoch = rows[i].epoch + 1.0, minutes = (double)rows[i].seconds / 60;
+    double step = (double)rows[i].step, epoch = score_place(c, &rows[i]), minutes = (double)rows[i].seconds / 60;
     if (isfinite((double)rows[i].val_loss)) tm_series_add(c->series[S_VAL], step, epoch, minutes, (double)rows[i].val_loss);
     if (isfinite((double)rows[i].miou)) tm_series_add(c->series[S_MIOU], step, epoch, minutes, (double)rows[i].miou);
     if (rows[i].best && isfinite((double)rows[i].miou)) tm_plot_set_ring(c->plot, S_MIOU, step, _("best so far, saved"));

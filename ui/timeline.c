@@ -11,7 +11,7 @@ enum { LANE_H = 22, LANE_GAP = 5, LABEL_W = 62, AXIS_H = 18, RADIUS = 3 };
 
 struct _TmTimeline {
   GtkWidget parent;
-  TmStepTimes times;
+  TmTimelineTimes times;
 };
 
 G_DEFINE_FINAL_TYPE(TmTimeline, tm_timeline, GTK_TYPE_WIDGET)
@@ -113,7 +113,7 @@ static void snapshot(GtkWidget *w, GtkSnapshot *snap) {
   int width = gtk_widget_get_width(w), height = gtk_widget_get_height(w);
   if (width <= LABEL_W + 20 || height < 1) return;
   cairo_t *cr = gtk_snapshot_append_cairo(snap, &GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height));
-  const TmStepTimes *m = &t->times;
+  const TmTimelineTimes *m = &t->times;
   double engine = m->step > 0 ? m->step : 0, loader = fmax(m->decode, 0) + fmax(m->augment, 0);
   double all = fmax(engine, loader);
   if (!(all > 0)) all = 0.1;
@@ -152,7 +152,7 @@ static gboolean query_tooltip(GtkWidget *w, int x, int y, gboolean keyboard, Gtk
   (void)x;
   (void)y;
   (void)keyboard;
-  const TmStepTimes *m = &TM_TIMELINE(w)->times;
+  const TmTimelineTimes *m = &TM_TIMELINE(w)->times;
   if (!(m->step > 0)) return FALSE;
   g_autofree char *step = tm_words_span(m->step), *wait = tm_words_span(m->wait), *decode = tm_words_span(m->decode),
                   *augment = tm_words_span(m->augment), *network = tm_words_span(m->network), *update = tm_words_span(m->update),
@@ -173,7 +173,7 @@ static void tm_timeline_class_init(TmTimelineClass *c) {
 }
 
 static void tm_timeline_init(TmTimeline *t) {
-  t->times = (TmStepTimes){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  t->times = (TmTimelineTimes){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   gtk_widget_add_css_class(GTK_WIDGET(t), "tm-tiny");
   gtk_widget_set_has_tooltip(GTK_WIDGET(t), TRUE);
   gtk_accessible_update_property(GTK_ACCESSIBLE(t), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Step timeline"), -1);
@@ -182,12 +182,12 @@ static void tm_timeline_init(TmTimeline *t) {
 
 GtkWidget *tm_timeline_new(void) { return g_object_new(TM_TYPE_TIMELINE, NULL); }
 
-void tm_timeline_set(TmTimeline *t, const TmStepTimes *times) {
+void tm_timeline_set(TmTimeline *t, const TmTimelineTimes *times) {
   t->times = *times;
   gtk_widget_queue_draw(GTK_WIDGET(t));
 }
 
-gboolean tm_timeline_sentence(const TmStepTimes *m, char **strong, char **rest) {
+gboolean tm_timeline_sentence(const TmTimelineTimes *m, char **strong, char **rest) {
   *rest = g_strdup("");
   if (!(m->step > 0)) {
     *strong = g_strdup(_("The first steps are being measured."));

@@ -10,10 +10,10 @@ G_DECLARE_FINAL_TYPE(TmTimeline, tm_timeline, TM, TIMELINE, GtkWidget)
 /* Means over the last steps, in seconds; NAN: not measured yet. */
 typedef struct {
   double step, wait, decode, augment, network, update, draw;
-} TmStepTimes;
+} TmTimelineTimes;
 
 GtkWidget *tm_timeline_new(void);
-void tm_timeline_set(TmTimeline *t, const TmStepTimes *times);
+void tm_timeline_set(TmTimeline *t, const TmTimelineTimes *times);
 
 /** The sentence: @strong is its first, bold part, @rest what follows (may be empty). Free both. TRUE when it asks for attention. */
-gboolean tm_timeline_sentence(const TmStepTimes *times, char **strong, char **rest);
+gboolean tm_timeline_sentence(const TmTimelineTimes *times, char **strong, char **rest);

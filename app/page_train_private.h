@@ -1,0 +1,53 @@
+/* page_train_private.h: what the two files of the Train page share. */
+#pragma once
+
+#include "app/page_train.h"
+#include "ui/adaptive.h"
+#include "ui/curves.h"
+#include "ui/live_settings.h"
+#include "ui/notice.h"
+#include "ui/probe_card.h"
+#include "ui/settings_form.h"
+#include "ui/timeline.h"
+
+typedef enum { TM_TRAIN_CURVES, TM_TRAIN_PROBE, TM_TRAIN_SPEED, TM_TRAIN_SETTINGS, TM_TRAIN_N_VIEWS } TmTrainView;
+enum { TM_TRAIN_MAX_METERS = 6 };
+
+struct _TmPageTrain {
+  GtkBox parent;
+  /* Of the template: */
+  GtkWidget *title, *back, *controls, *go, *go_icon, *go_label, *step, *stop, *more, *menu, *panel_button, *save, *progress;
+  GtkWidget *page_bin, *flap, *cards_bin, *cards, *notices, *top_row, *meters, *timeline_card, *speed, *switcher, *panel, *panel_box, *panel_title;
+  /* Made here: */
+  TmCurves *curves;
+  TmProbeCard *probe;
+  TmTimeline *timeline;
+  TmNotice *message, *notice, *project_notice, *advice;
+  TmSettingsForm *form;
+  TmLiveSettings *live;
+  GtkWidget *about_run;
+  GtkWidget *meter[TM_TRAIN_MAX_METERS];
+  guint n_meters;
+  GtkWidget *view_button[TM_TRAIN_N_VIEWS];
+
+  TmProject *project;
+  TmDataset *shown_dataset; /* that the probe shows; not owned, only compared */
+  TmLiveRun *run;
+  GSimpleActionGroup *actions;
+  GArray *probes; /* guint: entries to choose from */
+  guint probe_place;
+  guint shown_probe; /* serial of the run's probe on the screen; 0: none */
+  GCancellable *reading;      /* the probe picture before a run shows it */
+  TmTrainerState shown_state;
+  gboolean preset_chosen; /* the person or the dataset has set the form */
+};
+
+void tm_page_train_emit_changed(TmPageTrain *p);
+/** Makes everything shown agree with the run's snapshot. */
+void tm_page_train_refresh(TmPageTrain *p);
+/** The dataset changed: probes to choose from, the bare picture, the form's first preset. */
+void tm_page_train_show_dataset(TmPageTrain *p);
+/** Shows probe number @place of those to choose from. */
+void tm_page_train_choose_probe(TmPageTrain *p, guint place);
+/** Begins a run with the form's settings; @run_dir: goes on with that one. */
+void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *s, TmRunCommand first);
