@@ -25,7 +25,7 @@ typedef struct {
   gboolean cut;
   const guint8 *data;
   gsize size;
-  int max_side;
+  int max_side, orientation;
   guint8 *rgb, *line; /* the picture; one row of CMYK */
 } Reader;
 
@@ -63,12 +63,21 @@ static gboolean guarded(Reader *r, void (*body)(Reader *)) {
   return TRUE;
 }
 
+/* libjpeg forgets its markers when decoding ends. */
+static int find_orientation(const Reader *r) {
+  for (jpeg_saved_marker_ptr m = r->j.marker_list; m; m = m->next)
+    if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && memcmp(m->data, "Exif\0", 6) == 0)
+      return tm_exif_orientation(m->data + 6, m->data_length - 6);
+  return 1;
+}
+
 static void body_header(Reader *r) {
   jpeg_create_decompress(&r->j);
   r->j.progress = &r->progress;
   jpeg_mem_src(&r->j, r->data, (unsigned long)r->size);
   jpeg_save_markers(&r->j, JPEG_APP0 + 1, 0xffff);
   jpeg_read_header(&r->j, TRUE);
+  r->orientation = find_orientation(r);
 }
 
 /* The smallest eighths that still give the wanted side. */
@@ -132,13 +141,6 @@ static void close_reader(Reader *r) {
   g_free(r->rgb);
 }
 
-static int orientation(const Reader *r) {
-  for (jpeg_saved_marker_ptr m = r->j.marker_list; m; m = m->next)
-    if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && memcmp(m->data, "Exif\0", 6) == 0)
-      return tm_exif_orientation(m->data + 6, m->data_length - 6);
-  return 1;
-}
-
 /* Without Adobe's marker nobody can tell whether ink or light was stored, and a guess might train on negatives. */
 static gboolean check_cmyk(const Reader *r, const char *name, GError **error) {
   const int t = r->j.Adobe_transform;
@@ -157,7 +159,7 @@ gboolean tm_jpeg_info(const TmFileBytes *b, const char *name, TmImageInfo *out, 
   Reader r;
   const gboolean ok = open_reader(&r, b, name, error) && tm_codec_check_size(name, r.j.image_width, r.j.image_height, bytes_per_pixel(&r), error);
   if (ok)
-    *out = (TmImageInfo){.kind = TM_IMAGE_JPEG, .w = (int)r.j.image_width, .h = (int)r.j.image_height, .orientation = orientation(&r)};
+    *out = (TmImageInfo){.kind = TM_IMAGE_JPEG, .w = (int)r.j.image_width, .h = (int)r.j.image_height, .orientation = r.orientation};
   close_reader(&r);
   return ok;
 }
@@ -178,7 +180,7 @@ gboolean tm_jpeg_read_picture(const TmFileBytes *b, const char *name, int max_si
   if (ok) {
     *out = (TmPicture){.w = (int)r.j.output_width, .h = (int)r.j.output_height, .full_w = (int)r.j.image_width, .full_h = (int)r.j.image_height};
     out->rgb = g_steal_pointer(&r.rgb);
-    out->orientation = orientation(&r);
+    out->orientation = r.orientation;
     out->traits = (r.j.num_components == 1 ? TM_IMAGE_GREY : 0u) | (r.j.num_components == 4 ? TM_IMAGE_CMYK : 0u) | (r.warnings ? TM_IMAGE_WARNED : 0u);
   }
   close_reader(&r);
