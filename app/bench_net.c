@@ -12,8 +12,8 @@ struct _TmBenchNet {
   TmBenchPlan plan;
   TmGraph *graph;
   TmNode *picture, *truth, *tick;
-  TmNode *labels;     /* inference: the answer */
-  TmLoss loss;        /* training */
+  TmNode *labels; /* inference: the answer */
+  TmLoss loss;    /* training */
   TmParams *params;
   TmProgram *program;
   float *m, *v, *kept_state;
@@ -22,7 +22,9 @@ struct _TmBenchNet {
   gint64 step;
 };
 
-static gsize pixels_of(const TmBenchNet *b) { return (gsize)b->plan.batch * (gsize)b->plan.height * (gsize)b->plan.width; }
+static gsize pixels_of(const TmBenchNet *b) {
+  return (gsize)b->plan.batch * (gsize)b->plan.height * (gsize)b->plan.width;
+}
 
 /* The labels are one more than there are classes, as CamVid's: one in twelve pixels is void. */
 static gboolean fill(TmBenchNet *b, GError **error) {
@@ -31,7 +33,9 @@ static gboolean fill(TmBenchNet *b, GError **error) {
   b->classes = tm_host_alloc(n);
   b->answer = tm_host_alloc(n);
   if (!b->pixels || !b->classes || !b->answer) {
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a batch of %" G_GSIZE_FORMAT " bytes; a smaller one needs less."), n * 5);
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY,
+                _("There is no memory for a batch of %" G_GSIZE_FORMAT " bytes; a smaller one needs less."),
+                n * 5);
     return FALSE;
   }
   TmRandom r;
@@ -44,7 +48,8 @@ static gboolean fill(TmBenchNet *b, GError **error) {
   return TRUE;
 }
 
-static gboolean compile(TmBenchNet *b, GPtrArray *outputs, guint n, TmNode **params, TmNode **grads, GError **error) {
+static gboolean compile(TmBenchNet *b, GPtrArray *outputs, guint n, TmNode **params, TmNode **grads,
+                        GError **error) {
   if (!tm_graph_check(b->graph, error)) return FALSE;
   g_autoptr(GPtrArray) roots = g_ptr_array_new();
   for (guint i = 0; i < outputs->len; i++) g_ptr_array_add(roots, outputs->pdata[i]);
@@ -61,11 +66,15 @@ static gboolean compile(TmBenchNet *b, GPtrArray *outputs, guint n, TmNode **par
   return b->program != NULL;
 }
 
-static gboolean build_training(TmBenchNet *b, const TmSettings *s, const TmUNet *net, TmShape picture, GError **error) {
+static gboolean build_training(TmBenchNet *b, const TmSettings *s, const TmUNet *net, TmShape picture,
+                               GError **error) {
   TmNode *x = tm_infer_input(b->graph, picture, &b->picture);
-  b->truth = tm_graph_source(b->graph, TM_OP_INPUT, TM_KIND_LABEL, TM_SHAPE(picture.n, 1, picture.h, picture.w), "truth");
-  if (net->dropout > 0) b->tick = tm_graph_source(b->graph, TM_OP_INPUT, TM_KIND_COUNT, TM_SHAPE(1, 1, 1, 1), "tick");
-  TmNode *weights = tm_graph_source(b->graph, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, b->plan.classes, 1, 1), "class_weights");
+  b->truth = tm_graph_source(b->graph, TM_OP_INPUT, TM_KIND_LABEL,
+                             TM_SHAPE(picture.n, 1, picture.h, picture.w), "truth");
+  if (net->dropout > 0)
+    b->tick = tm_graph_source(b->graph, TM_OP_INPUT, TM_KIND_COUNT, TM_SHAPE(1, 1, 1, 1), "tick");
+  TmNode *weights = tm_graph_source(b->graph, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, b->plan.classes, 1, 1),
+                                    "class_weights");
   g_autoptr(GPtrArray) outputs = g_ptr_array_new(), params = g_ptr_array_new();
   TmNode *logits = tm_unet(b->graph, x, net, TRUE, b->tick, outputs);
   b->loss = tm_loss_build(b->graph, s, logits, b->truth, weights);
@@ -95,15 +104,18 @@ static gboolean write_state(TmBenchNet *b, const char *name, guint n, float valu
 
 static gboolean open_weights(TmBenchNet *b, GError **error) {
   if (!tm_params_init(b->params, 1, error) || !write_state(b, "input.mean", 3, 127.5f, error) ||
-      !write_state(b, "input.std", 3, 73.9f, error) || !write_state(b, "class_weights", (guint)b->plan.classes, 1, error))
+      !write_state(b, "input.std", 3, 73.9f, error) ||
+      !write_state(b, "class_weights", (guint)b->plan.classes, 1, error))
     return FALSE;
   if (!b->plan.training) return TRUE;
   gsize bytes = b->params->n_value * sizeof(float);
-  return (b->m = tm_backend_alloc(b->backend, bytes, error)) && (b->v = tm_backend_alloc(b->backend, bytes, error)) &&
+  return (b->m = tm_backend_alloc(b->backend, bytes, error)) &&
+         (b->v = tm_backend_alloc(b->backend, bytes, error)) &&
          (b->kept_state = tm_backend_alloc(b->backend, MAX(b->params->n_state, 1) * sizeof(float), error));
 }
 
-TmBenchNet *tm_bench_net_new(TmBackend *backend, const TmSettings *s, const TmBenchPlan *plan, GError **error) {
+TmBenchNet *tm_bench_net_new(TmBackend *backend, const TmSettings *s, const TmBenchPlan *plan,
+                             GError **error) {
   g_autoptr(TmBenchNet) b = g_new0(TmBenchNet, 1);
   b->backend = backend;
   b->plan = *plan;
@@ -112,7 +124,8 @@ TmBenchNet *tm_bench_net_new(TmBackend *backend, const TmSettings *s, const TmBe
   tm_infer_net(s, (guint)plan->classes, &net);
   TmShape picture = TM_SHAPE(plan->batch, 3, plan->height, plan->width);
   gboolean built = fill(b, error) &&
-                   (plan->training ? build_training(b, s, &net, picture, error) : build_inference(b, &net, picture, error)) &&
+                   (plan->training ? build_training(b, s, &net, picture, error)
+                                   : build_inference(b, &net, picture, error)) &&
                    open_weights(b, error);
   return built ? g_steal_pointer(&b) : NULL;
 }
@@ -139,8 +152,8 @@ void tm_bench_net_free(TmBenchNet *b) {
 }
 
 static gboolean infer(TmBenchNet *b, GError **error) {
-  return tm_program_write(b->program, b->picture, b->pixels, TM_U8, error) && tm_program_run(b->program, error) &&
-         tm_program_read(b->program, b->labels, b->answer, TM_U8, error);
+  return tm_program_write(b->program, b->picture, b->pixels, TM_U8, error) &&
+         tm_program_run(b->program, error) && tm_program_read(b->program, b->labels, b->answer, TM_U8, error);
 }
 
 /* All that the trainer does in a step, but for decoding: see engine/train/step.c. */
@@ -152,7 +165,8 @@ static gboolean train(TmBenchNet *b, GError **error) {
       !tm_program_write(b->program, b->truth, b->classes, TM_U8, error) ||
       (b->tick && !tm_program_write(b->program, b->tick, &tick, TM_I32, error)) ||
       !tm_backend_axpby(b->backend, 1, b->params->state, 0, b->kept_state, b->params->n_state, error) ||
-      !tm_program_run(b->program, error) || !tm_program_read(b->program, b->loss.parts[0], &loss, TM_F32, error) ||
+      !tm_program_run(b->program, error) ||
+      !tm_program_read(b->program, b->loss.parts[0], &loss, TM_F32, error) ||
       !tm_backend_sum_squares(b->backend, b->params->grad, b->params->n_value, &squares, error))
     return FALSE;
   TmUpdate u = {.kind = TM_OPTIMIZER_ADAMW,
@@ -173,11 +187,16 @@ static gboolean train(TmBenchNet *b, GError **error) {
   return tm_backend_synchronize(b->backend, error);
 }
 
-gboolean tm_bench_net_run(TmBenchNet *b, GError **error) { return b->plan.training ? train(b, error) : infer(b, error); }
+gboolean tm_bench_net_run(TmBenchNet *b, GError **error) {
+  return b->plan.training ? train(b, error) : infer(b, error);
+}
 
-double tm_bench_net_flops(const TmBenchNet *b) { return b->flops; }
+double tm_bench_net_flops(const TmBenchNet *b) {
+  return b->flops;
+}
 
 gsize tm_bench_net_memory(const TmBenchNet *b) {
-  gsize arrays = b->params->n_value * (b->plan.training ? 4 : 1) + b->params->n_state * (b->plan.training ? 2 : 1);
+  gsize arrays =
+      b->params->n_value * (b->plan.training ? 4 : 1) + b->params->n_state * (b->plan.training ? 2 : 1);
   return b->program->arena_bytes + arrays * sizeof(float);
 }

@@ -1,19 +1,23 @@
-/* bench_net.h: the trainer's step and the predictor's question on random weights and pictures, to be timed. Thread: the one that opened it. */
+/* bench_net.h: the trainer's step and the predictor's question on random weights and pictures, to be timed.
+ * Thread: the one that opened it. */
 #pragma once
 
 #include "engine/program/program.h"
 #include "engine/train/settings.h"
 
 typedef struct {
-  gboolean training;   /* a whole step: batch in, forward, backward, AdamW; else picture in, class indices out */
+  gboolean
+      training; /* a whole step: batch in, forward, backward, AdamW; else picture in, class indices out */
   int batch, height, width, classes;
   TmDType precision;
 } TmBenchPlan;
 
 typedef struct _TmBenchNet TmBenchNet;
 
-/** Builds the net of @s (base, depth, upsampling, batch_norm, dropout, loss) at the plan's size on @backend, which outlives it. */
-TmBenchNet *tm_bench_net_new(TmBackend *backend, const TmSettings *s, const TmBenchPlan *plan, GError **error);
+/** Builds the net of @s (base, depth, upsampling, batch_norm, dropout, loss) at the plan's size on @backend,
+ * which outlives it. */
+TmBenchNet *tm_bench_net_new(TmBackend *backend, const TmSettings *s, const TmBenchPlan *plan,
+                             GError **error);
 void tm_bench_net_free(TmBenchNet *b);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmBenchNet, tm_bench_net_free)
 

@@ -20,16 +20,22 @@ static gboolean is_help(const char *word) {
   return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-static gboolean is_version(const char *word) { return strcmp(word, "--version") == 0 || strcmp(word, "version") == 0; }
+static gboolean is_version(const char *word) {
+  return strcmp(word, "--version") == 0 || strcmp(word, "version") == 0;
+}
 
-gboolean tm_cli_knows(const char *word) { return find_command(word) || is_help(word) || is_version(word); }
+gboolean tm_cli_knows(const char *word) {
+  return find_command(word) || is_help(word) || is_version(word);
+}
 
 static void print_help(void) {
-  g_print("%s\n  tarmac                      %s\n  tarmac %s [%s]  %s\n\n%s\n", _("Usage:"), _("open the studio"), _("COMMAND"),
-          _("OPTION…"), _("work in the terminal"), _("Commands:"));
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) g_print("  %-10s %s\n", commands[i]->name, _(commands[i]->summary));
+  g_print("%s\n  tarmac                      %s\n  tarmac %s [%s]  %s\n\n%s\n", _("Usage:"),
+          _("open the studio"), _("COMMAND"), _("OPTION…"), _("work in the terminal"), _("Commands:"));
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+    g_print("  %-10s %s\n", commands[i]->name, _(commands[i]->summary));
   g_print("\n%s\n", _("Help on one of them: tarmac COMMAND --help\n"
-                      "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 and 143 stopped by a signal (training is saved first)."));
+                      "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 and 143 stopped by a signal "
+                      "(training is saved first)."));
 }
 
 static void print_version(void) {
@@ -47,7 +53,8 @@ static void print_version(void) {
   );
 }
 
-/* The command a mistyped one is nearest to: one that begins with it, or that it differs from in a letter or a swap. */
+/* The command a mistyped one is nearest to: one that begins with it, or that it differs from in a letter or a
+ * swap. */
 static const char *nearest_command(const char *word) {
   gsize length = strlen(word);
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
@@ -55,7 +62,8 @@ static const char *nearest_command(const char *word) {
     guint same = 0;
     for (const char *c = word; *c; c++) same += strchr(name, *c) != NULL;
     if (length >= 2 && (g_str_has_prefix(name, word) || g_str_has_prefix(word, name))) return name;
-    if (length + 1 >= strlen(name) && length <= strlen(name) + 1 && same + 1 >= length && word[0] == name[0]) return name;
+    if (length + 1 >= strlen(name) && length <= strlen(name) + 1 && same + 1 >= length && word[0] == name[0])
+      return name;
   }
   return NULL;
 }
@@ -102,7 +110,8 @@ int tm_cli_usage(const TmCommand *c, const char *format, ...) {
   return TM_EXIT_USAGE;
 }
 
-/* GLib's own --help would list the groups without their options, so the flag is ours and prints everything. */
+/* GLib's own --help would list the groups without their options, so the flag is ours and prints everything.
+ */
 static gboolean help_wanted(GOptionContext *context, gboolean wanted) {
   if (!wanted) return FALSE;
   g_autofree char *text = g_option_context_get_help(context, FALSE, NULL);
@@ -110,8 +119,8 @@ static gboolean help_wanted(GOptionContext *context, gboolean wanted) {
   return TRUE;
 }
 
-gboolean tm_cli_parse(const TmCommand *c, const GOptionEntry *entries, GOptionGroup **groups, int argc, char **argv, guint least,
-                      guint most, char ***operands, int *exit_code) {
+gboolean tm_cli_parse(const TmCommand *c, const GOptionEntry *entries, GOptionGroup **groups, int argc,
+                      char **argv, guint least, guint most, char ***operands, int *exit_code) {
   gboolean help = FALSE;
   char **rest = NULL;
   const GOptionEntry own[] = {

@@ -16,19 +16,20 @@ typedef struct {
   int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } TmCommand;
 
-extern const TmCommand tm_command_train, tm_command_evaluate, tm_command_predict, tm_command_inspect, tm_command_doctor,
-    tm_command_bench;
+extern const TmCommand tm_command_train, tm_command_evaluate, tm_command_predict, tm_command_inspect,
+    tm_command_doctor, tm_command_bench;
 
 /** Runs the subcommand argv[1] names and returns the exit code. */
 int tm_cli_run(int argc, char **argv);
 /** Is @word a subcommand or an option of the program's own (--help, --version)? */
 gboolean tm_cli_knows(const char *word);
 
-/** Parses the options of @c from @argv by @entries (ended by a NULL entry) and @groups (NULL-terminated or NULL; taken), and leaves the operands,
- * of which there must be @least to @most, in @operands (free with g_strfreev()). FALSE when the program should end with *@exit_code: help was asked for,
- * or the words make no sense, which has then been said. */
-gboolean tm_cli_parse(const TmCommand *c, const GOptionEntry *entries, GOptionGroup **groups, int argc, char **argv, guint least,
-                      guint most, char ***operands, int *exit_code);
+/** Parses the options of @c from @argv by @entries (ended by a NULL entry) and @groups (NULL-terminated or
+ * NULL; taken), and leaves the operands, of which there must be @least to @most, in @operands (free with
+ * g_strfreev()). FALSE when the program should end with *@exit_code: help was asked for, or the words make no
+ * sense, which has then been said. */
+gboolean tm_cli_parse(const TmCommand *c, const GOptionEntry *entries, GOptionGroup **groups, int argc,
+                      char **argv, guint least, guint most, char ***operands, int *exit_code);
 
 /** Prints "tarmac: …" with the error's sentence to standard error and returns @exit_code. */
 int tm_cli_fail(const GError *error, int exit_code) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,4 +1,5 @@
-/* cli_bench.c: tarmac bench: times one training step, one prediction, or the loader, on random weights and pictures. */
+/* cli_bench.c: tarmac bench: times one training step, one prediction, or the loader, on random weights and
+ * pictures. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,12 @@ static void report(const char *what, const Options *o, Result *r) {
   qsort(r->seconds, r->n, sizeof *r->seconds, compare);
   double median = quantile(r, 0.5), images = r->batch / median, gflops = r->flops / median / 1e9;
   if (!o->json) {
-    g_print(_("%s, base %d, batch %d, %d × %d, %s, on %s\n"), what, o->base, r->batch, r->height, r->width, r->precision, r->device);
-    g_print(_("  %.4f s (median of %u; from %.4f to %.4f), %.2f pictures/s"), median, r->n, r->seconds[0], r->seconds[r->n - 1], images);
-    if (r->flops > 0) g_print(_(", %.1f GFLOP/s, %.1f MiB on the device"), gflops, (double)r->memory / 1048576);
+    g_print(_("%s, base %d, batch %d, %d × %d, %s, on %s\n"), what, o->base, r->batch, r->height, r->width,
+            r->precision, r->device);
+    g_print(_("  %.4f s (median of %u; from %.4f to %.4f), %.2f pictures/s"), median, r->n, r->seconds[0],
+            r->seconds[r->n - 1], images);
+    if (r->flops > 0)
+      g_print(_(", %.1f GFLOP/s, %.1f MiB on the device"), gflops, (double)r->memory / 1048576);
     g_print("\n");
     return;
   }
@@ -89,7 +93,9 @@ static gboolean time_it(gboolean (*work)(gpointer, GError **), gpointer user, Re
 
 /* ---- step and infer ---- */
 
-static gboolean run_net(gpointer user, GError **error) { return tm_bench_net_run(user, error); }
+static gboolean run_net(gpointer user, GError **error) {
+  return tm_bench_net_run(user, error);
+}
 
 static gboolean bench_net(gboolean training, const Options *o, Result *r, GError **error) {
   TmBackendOptions options = {.threads = o->threads, .deterministic = TRUE};
@@ -97,7 +103,8 @@ static gboolean bench_net(gboolean training, const Options *o, Result *r, GError
   if (!backend) return FALSE;
   TmBackendInfo info;
   tm_backend_info(backend, &info);
-  r->device = g_strdup_printf("%s: %s, %s", backend->api->name, info.name ? info.name : "?", info.detail ? info.detail : "?");
+  r->device = g_strdup_printf("%s: %s, %s", backend->api->name, info.name ? info.name : "?",
+                              info.detail ? info.detail : "?");
   gboolean bf16 = o->precision ? strcmp(o->precision, "bf16") == 0 : info.bf16;
   tm_backend_info_clear(&info);
   TmSettings s;
@@ -122,7 +129,9 @@ static gboolean bench_net(gboolean training, const Options *o, Result *r, GError
 
 /* ---- loader ---- */
 
-static gboolean next_batch(gpointer user, GError **error) { return tm_loader_next(user, error) != NULL; }
+static gboolean next_batch(gpointer user, GError **error) {
+  return tm_loader_next(user, error) != NULL;
+}
 
 static gboolean bench_loader(const Options *o, Result *r, GError **error) {
   TmDatasetOptions options = {.val_fraction = 0.2f, .demo_width = r->width, .demo_height = r->height};
@@ -155,13 +164,16 @@ static int check(const char *what, Options *o, Result *r) {
     return tm_cli_usage(c, _("“%s” cannot be timed: it is step, infer or loader."), what);
   if (o->precision && strcmp(o->precision, "f32") != 0 && strcmp(o->precision, "bf16") != 0)
     return tm_cli_usage(c, _("the precision “%s” is not in this program: it is f32 or bf16."), o->precision);
-  if (o->base < 1 || o->base > LARGEST_BASE) return tm_cli_usage(c, _("--base is from 1 to %d."), LARGEST_BASE);
+  if (o->base < 1 || o->base > LARGEST_BASE)
+    return tm_cli_usage(c, _("--base is from 1 to %d."), LARGEST_BASE);
   if (o->depth < 2 || o->depth > 5) return tm_cli_usage(c, "%s", _("--depth is from 2 to 5."));
-  if (o->batch < 0 || o->batch > LARGEST_BATCH) return tm_cli_usage(c, _("--batch is from 1 to %d."), LARGEST_BATCH);
+  if (o->batch < 0 || o->batch > LARGEST_BATCH)
+    return tm_cli_usage(c, _("--batch is from 1 to %d."), LARGEST_BATCH);
   if (o->steps < 0 || o->steps > 1000000) return tm_cli_usage(c, "%s", _("--steps is from 1 to 1000000."));
   if (o->threads < 0) return tm_cli_usage(c, "%s", _("--threads is not negative."));
   const char *size = o->size ? o->size : infer ? "368x480" : "352x480";
-  if (!tm_cli_extent(size, &r->height, &r->width)) return tm_cli_usage(c, _("--size is written 352x480, height first, not “%s”."), size);
+  if (!tm_cli_extent(size, &r->height, &r->width))
+    return tm_cli_usage(c, _("--size is written 352x480, height first, not “%s”."), size);
   r->batch = o->batch ? o->batch : infer ? 1 : 4;
   r->n = o->steps ? (guint)o->steps : infer ? 20 : 6;
   return TM_EXIT_OK;
@@ -185,14 +197,20 @@ static int bench(int argc, char **argv) {
   const GOptionEntry entries[] = {
       {"base", 0, 0, G_OPTION_ARG_INT, &o.base, N_("Channels of the first level: 32 unless said"), N_("N")},
       {"depth", 0, 0, G_OPTION_ARG_INT, &o.depth, N_("Levels: 4 unless said"), N_("N")},
-      {"bilinear", 0, 0, G_OPTION_ARG_NONE, &o.bilinear, N_("Bilinear upsampling instead of transposed convolutions"), NULL},
-      {"batch", 0, 0, G_OPTION_ARG_INT, &o.batch, N_("Pictures at once: step and loader 4, infer 1"), N_("N")},
-      {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, N_("Height and width: step and loader 352x480, infer 368x480"), N_("HxW")},
-      {"precision", 0, 0, G_OPTION_ARG_STRING, &o.precision, N_("f32 or bf16; else what the processor is best at"), N_("TYPE")},
-      {"steps", 0, 0, G_OPTION_ARG_INT, &o.steps, N_("Runs that are timed, after 3 that are not: step 6, infer 20"), N_("N")},
+      {"bilinear", 0, 0, G_OPTION_ARG_NONE, &o.bilinear,
+       N_("Bilinear upsampling instead of transposed convolutions"), NULL},
+      {"batch", 0, 0, G_OPTION_ARG_INT, &o.batch, N_("Pictures at once: step and loader 4, infer 1"),
+       N_("N")},
+      {"size", 0, 0, G_OPTION_ARG_STRING, &o.size,
+       N_("Height and width: step and loader 352x480, infer 368x480"), N_("HxW")},
+      {"precision", 0, 0, G_OPTION_ARG_STRING, &o.precision,
+       N_("f32 or bf16; else what the processor is best at"), N_("TYPE")},
+      {"steps", 0, 0, G_OPTION_ARG_INT, &o.steps,
+       N_("Runs that are timed, after 3 that are not: step 6, infer 20"), N_("N")},
       {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, N_("auto, cuda, cpu or ref"), N_("NAME")},
       {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, N_("Processor threads; 0 uses all"), N_("N")},
-      {"data", 0, 0, G_OPTION_ARG_FILENAME, &o.data, N_("loader: this folder instead of the demo roads"), N_("DIR")},
+      {"data", 0, 0, G_OPTION_ARG_FILENAME, &o.data, N_("loader: this folder instead of the demo roads"),
+       N_("DIR")},
       {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, N_("End with one line of JSON on standard output"), NULL},
       {NULL},
   };
@@ -214,11 +232,13 @@ const TmCommand tm_command_bench = {
     .name = "bench",
     .operands = N_("step|infer|loader"),
     .summary = N_("time a training step, a prediction or the loader"),
-    .detail = N_("Times a UNet of 11 classes with random weights on random pictures. step: all the trainer does in a step but for decoding;\n"
-                 "infer: picture in, class indices out; loader: decode and augment. The figure is the median.\n\n"
-                 "Examples:\n"
-                 "  tarmac bench step --base 32 --batch 4 --size 352x480 --precision bf16\n"
-                 "  tarmac bench infer --precision f32 --steps 50 --json\n"
-                 "  tarmac bench loader --data camvid --batch 8 --size 320x320"),
+    .detail =
+        N_("Times a UNet of 11 classes with random weights on random pictures. step: all the trainer does in "
+           "a step but for decoding;\n"
+           "infer: picture in, class indices out; loader: decode and augment. The figure is the median.\n\n"
+           "Examples:\n"
+           "  tarmac bench step --base 32 --batch 4 --size 352x480 --precision bf16\n"
+           "  tarmac bench infer --precision f32 --steps 50 --json\n"
+           "  tarmac bench loader --data camvid --batch 8 --size 320x320"),
     .run = bench,
 };

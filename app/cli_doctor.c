@@ -28,7 +28,8 @@ static void backend_free(gpointer p) {
 
 /* Why a backend that this build does not have is not there. */
 static char *absence(const char *name) {
-  if (strcmp(name, "cpu") == 0) return g_strdup(_("Built without oneDNN 3: ./bootstrap build fetches it and builds with it."));
+  if (strcmp(name, "cpu") == 0)
+    return g_strdup(_("Built without oneDNN 3: ./bootstrap build fetches it and builds with it."));
   return g_strdup(_("This build has no CUDA back end."));
 }
 
@@ -40,7 +41,8 @@ static Backend *look_at(const char *name) {
     b->text = absence(name);
     return b;
   }
-  g_autoptr(TmBackend) opened = tm_backend_available(name, &error) ? tm_backend_open(name, &(TmBackendOptions){0}, &error) : NULL;
+  g_autoptr(TmBackend) opened =
+      tm_backend_available(name, &error) ? tm_backend_open(name, &(TmBackendOptions){0}, &error) : NULL;
   b->usable = opened != NULL;
   if (!opened) {
     b->text = g_strdup(error->message);
@@ -48,7 +50,8 @@ static Backend *look_at(const char *name) {
   }
   TmBackendInfo info;
   tm_backend_info(opened, &info);
-  b->text = g_strdup_printf("%s%s%s", info.name ? info.name : "", info.detail ? ": " : "", info.detail ? info.detail : "");
+  b->text = g_strdup_printf("%s%s%s", info.name ? info.name : "", info.detail ? ": " : "",
+                            info.detail ? info.detail : "");
   tm_backend_info_clear(&info);
   return b;
 }
@@ -65,18 +68,26 @@ static char *picture_path(void) {
   const char *forced = g_getenv("TARMAC_VIZ"), *display = g_getenv("WAYLAND_DISPLAY");
   if (!display || !*display) display = g_getenv("DISPLAY");
 #ifndef TM_HAVE_STUDIO
-  return g_strdup(_("none: this build has no studio (GTK 4 and libadwaita were not found, or it was turned off)"));
+  return g_strdup(
+      _("none: this build has no studio (GTK 4 and libadwaita were not found, or it was turned off)"));
 #endif
-  if (!display || !*display) return g_strdup(_("none: there is no display (DISPLAY and WAYLAND_DISPLAY are empty); the terminal commands work without"));
-  if (forced && *forced) return g_strdup_printf(_("rung %s, forced by TARMAC_VIZ, on display %s"), forced, display);
-  return g_strdup_printf(_("chosen by the studio on display %s: GL textures, or plain memory without GL (TARMAC_VIZ=C or D forces one)"), display);
+  if (!display || !*display)
+    return g_strdup(_("none: there is no display (DISPLAY and WAYLAND_DISPLAY are empty); the terminal "
+                      "commands work without"));
+  if (forced && *forced)
+    return g_strdup_printf(_("rung %s, forced by TARMAC_VIZ, on display %s"), forced, display);
+  return g_strdup_printf(_("chosen by the studio on display %s: GL textures, or plain memory without GL "
+                           "(TARMAC_VIZ=C or D forces one)"),
+                         display);
 }
 
 static char *versions(void) {
   struct utsname system;
-  return g_strdup_printf("tarmac %s, GLib %u.%u.%u, JSON-GLib %s, libpng %s, libjpeg-turbo %s, %s %s", TM_VERSION, glib_major_version,
-                         glib_minor_version, glib_micro_version, JSON_VERSION_S, png_get_libpng_ver(NULL), TEXT(LIBJPEG_TURBO_VERSION),
-                         uname(&system) == 0 ? system.sysname : "?", uname(&system) == 0 ? system.release : "?");
+  return g_strdup_printf("tarmac %s, GLib %u.%u.%u, JSON-GLib %s, libpng %s, libjpeg-turbo %s, %s %s",
+                         TM_VERSION, glib_major_version, glib_minor_version, glib_micro_version,
+                         JSON_VERSION_S, png_get_libpng_ver(NULL), TEXT(LIBJPEG_TURBO_VERSION),
+                         uname(&system) == 0 ? system.sysname : "?",
+                         uname(&system) == 0 ? system.release : "?");
 }
 
 static void set_text(JsonObject *o, const char *member, const char *text) {
@@ -86,7 +97,8 @@ static void set_text(JsonObject *o, const char *member, const char *text) {
     json_object_set_null_member(o, member);
 }
 
-static void print_json(GPtrArray *backends, const TmMachine *m, const TmCudaDriver *driver, const char *cuda) {
+static void print_json(GPtrArray *backends, const TmMachine *m, const TmCudaDriver *driver,
+                       const char *cuda) {
   g_autofree char *path = picture_path(), *version = versions();
   JsonObject *o = json_object_new(), *list = json_object_new();
   set_text(o, "version", TM_VERSION);
@@ -118,9 +130,11 @@ static void print_text(GPtrArray *backends, const TmMachine *m, const char *cuda
     const Backend *b = backends->pdata[i];
     g_print("  %-5s %-12s %s\n", b->name, b->usable ? _("usable") : _("not usable"), b->text);
   }
-  g_print(_("Processor: %s, %d cores, %.1f GiB of memory\n"), m->cpu ? m->cpu : "?", m->cores, (double)m->memory / 1073741824);
+  g_print(_("Processor: %s, %d cores, %.1f GiB of memory\n"), m->cpu ? m->cpu : "?", m->cores,
+          (double)m->memory / 1073741824);
   if (m->gpu)
-    g_print(_("GPU: %s (%s), %.1f GiB\n"), m->gpu, m->gpu_uuid ? m->gpu_uuid : "?", (double)m->gpu_memory / 1073741824);
+    g_print(_("GPU: %s (%s), %.1f GiB\n"), m->gpu, m->gpu_uuid ? m->gpu_uuid : "?",
+            (double)m->gpu_memory / 1073741824);
   else
     g_print(_("GPU: %s\n"), m->gpu_reason ? m->gpu_reason : _("none"));
   g_print(_("CUDA: %s\n"), cuda);
@@ -160,7 +174,8 @@ const TmCommand tm_command_doctor = {
     .name = "doctor",
     .operands = "",
     .summary = N_("say which devices can be used here, and why others cannot"),
-    .detail = N_("Looks at the back ends, the processor, the GPU and its driver, and says what to do about what is missing. Exit code 0 when\n"
+    .detail = N_("Looks at the back ends, the processor, the GPU and its driver, and says what to do about "
+                 "what is missing. Exit code 0 when\n"
                  "at least one back end can be used.\n\n"
                  "Examples:\n"
                  "  tarmac doctor\n"

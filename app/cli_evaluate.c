@@ -45,13 +45,14 @@ static gboolean score(const char *run, const Options *o, TmSplit split, GError *
   g_autoptr(TmDataset) d = open_data(run, o, classes, error);
   if (!d) return FALSE;
   if (tm_dataset_n_split(d, split) == 0) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” has no pictures in the split “%s”: it has %u to train, %u to validate, %u to test."),
-                tm_dataset_path(d), tm_split_name(split), tm_dataset_n_split(d, TM_SPLIT_TRAIN), tm_dataset_n_split(d, TM_SPLIT_VAL),
-                tm_dataset_n_split(d, TM_SPLIT_TEST));
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("“%s” has no pictures in the split “%s”: it has %u to train, %u to validate, %u to test."),
+                tm_dataset_path(d), tm_split_name(split), tm_dataset_n_split(d, TM_SPLIT_TRAIN),
+                tm_dataset_n_split(d, TM_SPLIT_VAL), tm_dataset_n_split(d, TM_SPLIT_TEST));
     return FALSE;
   }
-  g_printerr(_("%s, epoch %u, on %s: %u pictures of the split “%s”.\n"), tm_predictor_checkpoint(p), tm_predictor_epoch(p), tm_dataset_title(d),
-             tm_dataset_n_split(d, split), tm_split_name(split));
+  g_printerr(_("%s, epoch %u, on %s: %u pictures of the split “%s”.\n"), tm_predictor_checkpoint(p),
+             tm_predictor_epoch(p), tm_dataset_title(d), tm_dataset_n_split(d, split), tm_split_name(split));
   g_autoptr(TmConfusion) confusion = tm_confusion_new(classes->n);
   {
     g_autoptr(TmProgress) progress = tm_progress_new(_("Predicting"), _("pictures"));
@@ -76,7 +77,8 @@ static gboolean score(const char *run, const Options *o, TmSplit split, GError *
 static int evaluate(int argc, char **argv) {
   Options o = {0};
   const GOptionEntry entries[] = {
-      {"data", 'd', 0, G_OPTION_ARG_FILENAME, &o.data, N_("Score on this folder instead of the run's own pictures"), N_("DIR")},
+      {"data", 'd', 0, G_OPTION_ARG_FILENAME, &o.data,
+       N_("Score on this folder instead of the run's own pictures"), N_("DIR")},
       {"split", 's', 0, G_OPTION_ARG_STRING, &o.split, N_("train, val (unless said) or test"), N_("NAME")},
       {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, N_("auto, cuda, cpu or ref"), N_("NAME")},
       {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, N_("Processor threads; 0 uses all"), N_("N")},
@@ -90,13 +92,15 @@ static int evaluate(int argc, char **argv) {
   if (!tm_cli_parse(&tm_command_evaluate, entries, NULL, argc, argv, 1, 1, &words, &code)) {
     /* said */
   } else if (o.split && !tm_split_parse(o.split, &split)) {
-    code = tm_cli_usage(&tm_command_evaluate, _("there is no split “%s”: it is train, val or test."), o.split);
+    code =
+        tm_cli_usage(&tm_command_evaluate, _("there is no split “%s”: it is train, val or test."), o.split);
   } else if (o.threads < 0) {
     code = tm_cli_usage(&tm_command_evaluate, "%s", _("--threads is not negative."));
   } else {
     tm_interrupt_catch();
     if (!score(words[0], &o, split, &error))
-      code = tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
+      code =
+          tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
   }
   g_free(o.data);
   g_free(o.split);
@@ -108,7 +112,8 @@ const TmCommand tm_command_evaluate = {
     .name = "evaluate",
     .operands = N_("RUN"),
     .summary = N_("score a run's best network: IoU by class"),
-    .detail = N_("Scores the best network of a run on pictures it was not trained on. All pixels of the split go into one confusion\n"
+    .detail = N_("Scores the best network of a run on pictures it was not trained on. All pixels of the "
+                 "split go into one confusion\n"
                  "matrix; a class in neither truth nor prediction is n/a and outside the mean.\n\n"
                  "Examples:\n"
                  "  tarmac evaluate runs/wide\n"

@@ -39,12 +39,14 @@ static void print_classes(const TmDataset *d, const TmScan *s) {
   glong width = g_utf8_strlen(_("Void"), -1);
   for (guint i = 0; i < t->n; i++) width = MAX(width, g_utf8_strlen(t->classes[i].name, -1));
   g_print(_("%u classes, from: %s\n"), t->n, t->source ? t->source : _("a guess"));
-  g_print("  %s %*s %8s %8s %9s\n", _(" # "), (int)width + 8, _("in masks"), tm_split_name(TM_SPLIT_TRAIN), tm_split_name(TM_SPLIT_VAL), _("pictures"));
+  g_print("  %s %*s %8s %8s %9s\n", _(" # "), (int)width + 8, _("in masks"), tm_split_name(TM_SPLIT_TRAIN),
+          tm_split_name(TM_SPLIT_VAL), _("pictures"));
   for (guint i = 0; i < t->n; i++) {
     const char *name = t->classes[i].name;
     g_print("  %3u %s%*s", i, name, (int)(width - g_utf8_strlen(name, -1)), "");
     print_value(t, t->classes[i].value);
-    g_print("  %6.2f %% %6.2f %% %8" G_GUINT64_FORMAT "\n", share(s, TM_SPLIT_TRAIN, i) * 100, share(s, TM_SPLIT_VAL, i) * 100,
+    g_print("  %6.2f %% %6.2f %% %8" G_GUINT64_FORMAT "\n", share(s, TM_SPLIT_TRAIN, i) * 100,
+            share(s, TM_SPLIT_VAL, i) * 100,
             s->pictures[TM_SPLIT_TRAIN][i] + s->pictures[TM_SPLIT_VAL][i] + s->pictures[TM_SPLIT_TEST][i]);
   }
   g_print("      %s%*s", _("Void"), (int)(width - g_utf8_strlen(_("Void"), -1)), "");
@@ -52,14 +54,15 @@ static void print_classes(const TmDataset *d, const TmScan *s) {
     print_value(t, t->void_values[0]);
   else
     g_print("%7s", "–");
-  g_print("  %6.2f %% %6.2f %%  %s\n", void_share(s, TM_SPLIT_TRAIN) * 100, void_share(s, TM_SPLIT_VAL) * 100, _("(of all pixels)"));
+  g_print("  %6.2f %% %6.2f %%  %s\n", void_share(s, TM_SPLIT_TRAIN) * 100, void_share(s, TM_SPLIT_VAL) * 100,
+          _("(of all pixels)"));
 }
 
 static void print_report(const TmDataset *d, const TmScan *s) {
   g_print("%s\n", tm_dataset_title(d));
   g_print(_("Layout: %s\n"), tm_dataset_layout(d));
-  g_print(_("Pictures: %u to train, %u to validate, %u to test"), tm_dataset_n_split(d, TM_SPLIT_TRAIN), tm_dataset_n_split(d, TM_SPLIT_VAL),
-          tm_dataset_n_split(d, TM_SPLIT_TEST));
+  g_print(_("Pictures: %u to train, %u to validate, %u to test"), tm_dataset_n_split(d, TM_SPLIT_TRAIN),
+          tm_dataset_n_split(d, TM_SPLIT_VAL), tm_dataset_n_split(d, TM_SPLIT_TEST));
   if (s->max_w > 0) {
     if (s->min_w == s->max_w && s->min_h == s->max_h)
       g_print("; %d × %d", s->max_w, s->max_h);
@@ -72,9 +75,11 @@ static void print_report(const TmDataset *d, const TmScan *s) {
   if (s->findings->len == 0) g_print("%s\n", _("Nothing to complain about."));
   for (guint i = 0; i < s->findings->len; i++) {
     const TmFinding *f = s->findings->pdata[i];
-    g_print("%s %s%s\n", f->kind == TM_FINDING_NOTE ? "·" : "!", f->text, f->leaves_out ? _(" Left out.") : "");
+    g_print("%s %s%s\n", f->kind == TM_FINDING_NOTE ? "·" : "!", f->text,
+            f->leaves_out ? _(" Left out.") : "");
   }
-  if (s->n_left_out) g_print(_("%u of %u pictures cannot be trained on and are left out.\n"), s->n_left_out, s->n_entries);
+  if (s->n_left_out)
+    g_print(_("%u of %u pictures cannot be trained on and are left out.\n"), s->n_left_out, s->n_entries);
 }
 
 static JsonObject *report_json(const TmDataset *d, const TmScan *s) {
@@ -82,7 +87,8 @@ static JsonObject *report_json(const TmDataset *d, const TmScan *s) {
   json_object_set_string_member(o, "dataset", tm_dataset_title(d));
   json_object_set_string_member(o, "layout", tm_dataset_layout(d));
   json_object_set_string_member(o, "hash", tm_dataset_hash(d));
-  for (guint i = 0; i < TM_N_SPLITS; i++) json_object_set_int_member(splits, tm_split_name(i), tm_dataset_n_split(d, i));
+  for (guint i = 0; i < TM_N_SPLITS; i++)
+    json_object_set_int_member(splits, tm_split_name(i), tm_dataset_n_split(d, i));
   json_object_set_object_member(o, "pictures", splits);
   const TmClassTable *t = tm_dataset_classes(d);
   json_object_set_string_member(o, "classes_from", t->source ? t->source : "");
@@ -91,7 +97,8 @@ static JsonObject *report_json(const TmDataset *d, const TmScan *s) {
     JsonObject *c = json_object_new();
     json_object_set_string_member(c, "name", t->classes[i].name);
     json_object_set_int_member(c, "value", t->classes[i].value);
-    for (guint k = 0; k < TM_N_SPLITS; k++) json_object_set_double_member(c, tm_split_name(k), share(s, k, i));
+    for (guint k = 0; k < TM_N_SPLITS; k++)
+      json_object_set_double_member(c, tm_split_name(k), share(s, k, i));
     json_array_add_object_element(classes, c);
   }
   json_object_set_array_member(o, "classes", classes);
@@ -145,7 +152,8 @@ const TmCommand tm_command_inspect = {
     .name = "inspect",
     .operands = N_("DATASET"),
     .summary = N_("say what is in a folder of pictures, and what is wrong with it"),
-    .detail = N_("Tells the layout, the classes and where they come from, the splits, how much of each class there is, and every picture or\n"
+    .detail = N_("Tells the layout, the classes and where they come from, the splits, how much of each class "
+                 "there is, and every picture or\n"
                  "mask that cannot be used, by name. Nothing is written into the folder.\n\n"
                  "Examples:\n"
                  "  tarmac inspect camvid\n"

@@ -24,7 +24,8 @@ static void print_json(const char *run, const Options *o, const TmFolderResult *
   json_object_set_int_member(out, "done", result->done);
   json_object_set_int_member(out, "failed", result->failed);
   JsonArray *errors = json_array_new();
-  for (guint i = 0; result->errors && i < result->errors->len; i++) json_array_add_string_element(errors, result->errors->pdata[i]);
+  for (guint i = 0; result->errors && i < result->errors->len; i++)
+    json_array_add_string_element(errors, result->errors->pdata[i]);
   json_object_set_array_member(out, "errors", errors);
   tm_cli_json_number(out, "seconds", result->seconds);
   tm_cli_json_number(out, "peak_rss_mb", tm_cli_peak_rss_mb());
@@ -43,12 +44,16 @@ static int write_masks(const char *run, const char *folder, const Options *o) {
     good = tm_predictor_folder(p, folder, o->out, o->replace, &result, on_progress, progress, &error);
   }
   int code = result.failed ? TM_EXIT_FAILED : TM_EXIT_OK;
-  for (guint i = 0; result.errors && i < result.errors->len; i++) g_printerr("tarmac: %s\n", (const char *)result.errors->pdata[i]);
-  if (!good) code = tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
+  for (guint i = 0; result.errors && i < result.errors->len; i++)
+    g_printerr("tarmac: %s\n", (const char *)result.errors->pdata[i]);
+  if (!good)
+    code =
+        tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
   if (good && o->json)
     print_json(run, o, &result);
   else if (good)
-    g_print(_("%u pictures predicted, %u failed: masks, overlays and classes.csv are in %s\n"), result.done, result.failed, o->out);
+    g_print(_("%u pictures predicted, %u failed: masks, overlays and classes.csv are in %s\n"), result.done,
+            result.failed, o->out);
   tm_folder_result_clear(&result);
   return code;
 }
@@ -56,7 +61,8 @@ static int write_masks(const char *run, const char *folder, const Options *o) {
 static int predict(int argc, char **argv) {
   Options o = {0};
   const GOptionEntry entries[] = {
-      {"out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, N_("Folder for the results; made if it is not there"), N_("DIR")},
+      {"out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, N_("Folder for the results; made if it is not there"),
+       N_("DIR")},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &o.replace, N_("Write over results that are there already"), NULL},
       {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, N_("auto, cuda, cpu or ref"), N_("NAME")},
       {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, N_("Processor threads; 0 uses all"), N_("N")},
@@ -84,11 +90,14 @@ const TmCommand tm_command_predict = {
     .name = "predict",
     .operands = N_("RUN FOLDER"),
     .summary = N_("write masks for a folder of pictures"),
-    .detail = N_("Predicts every picture of a folder with the best network of a run. For each: NAME.png, a mask in the values of the\n"
-                 "run's own masks, and NAME_overlay.png to look at; classes.csv has the share of each class. Pictures that cannot be read\n"
-                 "are named and left out; the exit code is then 1.\n\n"
-                 "Examples:\n"
-                 "  tarmac predict runs/wide holiday --out holiday-masks\n"
-                 "  tarmac predict runs/wide/checkpoints/last.safetensors holiday --out holiday-masks --replace"),
+    .detail =
+        N_("Predicts every picture of a folder with the best network of a run. For each: NAME.png, a mask in "
+           "the values of the\n"
+           "run's own masks, and NAME_overlay.png to look at; classes.csv has the share of each class. "
+           "Pictures that cannot be read\n"
+           "are named and left out; the exit code is then 1.\n\n"
+           "Examples:\n"
+           "  tarmac predict runs/wide holiday --out holiday-masks\n"
+           "  tarmac predict runs/wide/checkpoints/last.safetensors holiday --out holiday-masks --replace"),
     .run = predict,
 };

@@ -1,4 +1,5 @@
-/* cli_train.c: tarmac train: opens and scans the pictures, trains, scores the best net, and leaves a run folder. */
+/* cli_train.c: tarmac train: opens and scans the pictures, trains, scores the best net, and leaves a run
+ * folder. */
 #include <math.h>
 #include <string.h>
 
@@ -46,7 +47,8 @@ static void job_clear(Job *j) {
 
 /* ---- settings ---- */
 
-/* SegNet's CamVid has a recipe of its own, the demo roads a quick one; anything else starts from the table. */
+/* SegNet's CamVid has a recipe of its own, the demo roads a quick one; anything else starts from the table.
+ */
 static const char *fitting_preset(const TmDataset *d) {
   if (strcmp(tm_dataset_path(d), "demo") == 0) return "quick";
   g_autoptr(TmClassTable) camvid = tm_class_table_camvid();
@@ -59,12 +61,15 @@ static gboolean choose_settings(Job *j, const TmSettingOptions *given, GError **
   if (j->o.resume) {
     g_autoptr(JsonNode) info = tm_run_read_info(j->run, error);
     if (!info) return FALSE;
-    JsonNode *settings = JSON_NODE_HOLDS_OBJECT(info) ? json_object_get_member(json_node_get_object(info), "settings") : NULL;
+    JsonNode *settings =
+        JSON_NODE_HOLDS_OBJECT(info) ? json_object_get_member(json_node_get_object(info), "settings") : NULL;
     if (!settings) {
-      g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT, _("“%s/run.json” holds no settings, so the run cannot go on."), j->run);
+      g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT,
+                  _("“%s/run.json” holds no settings, so the run cannot go on."), j->run);
       return FALSE;
     }
-    return tm_settings_from_json(&j->settings, settings, error) && tm_setting_options_apply(given, &j->settings, error);
+    return tm_settings_from_json(&j->settings, settings, error) &&
+           tm_setting_options_apply(given, &j->settings, error);
   }
   const char *preset = j->o.preset ? j->o.preset : fitting_preset(j->data);
   if (preset) {
@@ -81,9 +86,11 @@ static gboolean choose_settings(Job *j, const TmSettingOptions *given, GError **
 static gboolean open_data(Job *j, GError **error) {
   j->data = tm_dataset_open(j->source.path, &j->source.options, error);
   if (!j->data) return FALSE;
-  g_printerr(_("%s: %s; %u pictures to train on, %u to validate.\n"), tm_dataset_title(j->data), tm_dataset_layout(j->data),
-             tm_dataset_n_split(j->data, TM_SPLIT_TRAIN), tm_dataset_n_split(j->data, TM_SPLIT_VAL));
-  for (const char *const *note = tm_dataset_notes(j->data); note && *note; note++) g_printerr("  %s\n", *note);
+  g_printerr(_("%s: %s; %u pictures to train on, %u to validate.\n"), tm_dataset_title(j->data),
+             tm_dataset_layout(j->data), tm_dataset_n_split(j->data, TM_SPLIT_TRAIN),
+             tm_dataset_n_split(j->data, TM_SPLIT_VAL));
+  for (const char *const *note = tm_dataset_notes(j->data); note && *note; note++)
+    g_printerr("  %s\n", *note);
   return TRUE;
 }
 
@@ -103,7 +110,8 @@ static gboolean scan_data(Job *j, GError **error) {
     if (f->kind == TM_FINDING_NOTE) continue;
     if (told++ < SHOWN) tm_progress_say(progress, "  %s%s", f->text, f->leaves_out ? _(" Left out.") : "");
   }
-  if (told > SHOWN) tm_progress_say(progress, _("  … and %u findings more: tarmac inspect lists them."), told - SHOWN);
+  if (told > SHOWN)
+    tm_progress_say(progress, _("  … and %u findings more: tarmac inspect lists them."), told - SHOWN);
   return TRUE;
 }
 
@@ -113,7 +121,8 @@ static JsonObject *summary(const Job *j, const TmSnapshot *s) {
   JsonObject *o = json_object_new();
   json_object_set_string_member(o, "run", j->run);
   json_object_set_string_member(o, "state", tm_trainer_state_name(s->state));
-  json_object_set_int_member(o, "epochs", s->state == TM_STATE_FINISHED ? MIN(s->epoch + 1, s->epochs) : s->epoch);
+  json_object_set_int_member(o, "epochs",
+                             s->state == TM_STATE_FINISHED ? MIN(s->epoch + 1, s->epochs) : s->epoch);
   if (isnan(s->best_miou))
     json_object_set_null_member(o, "best_epoch");
   else
@@ -182,21 +191,28 @@ static int finish(Job *j, TmTrainer *t) {
 
 static gboolean make_run(Job *j, GError **error) {
   if (j->o.resume) return TRUE;
-  g_autofree char *root = j->o.out ? g_strdup(j->o.out) : tm_run_default_root(tm_dataset_path(j->data), tm_dataset_title(j->data));
+  g_autofree char *root = j->o.out ? g_strdup(j->o.out)
+                                   : tm_run_default_root(tm_dataset_path(j->data), tm_dataset_title(j->data));
   j->run = tm_run_create(root, j->o.name, error);
   return j->run && tm_run_source_write(&j->source, j->run, error);
 }
 
 static int check_words(Job *j, char **words) {
   const TmCommand *c = &tm_command_train;
-  if (!words[0] && !j->o.resume) return tm_cli_usage(c, "%s", _("name a folder of pictures, or “demo” for the demo roads."));
+  if (!words[0] && !j->o.resume)
+    return tm_cli_usage(c, "%s", _("name a folder of pictures, or “demo” for the demo roads."));
   if (j->o.resume && (j->o.preset || j->o.out || j->o.name))
-    return tm_cli_usage(c, "%s", _("--resume goes on in the run's own folder with its own settings; --preset, --out and --name do not go with it."));
-  if (j->o.demo_train < 0 || j->o.demo_val < 0) return tm_cli_usage(c, "%s", _("numbers of demo pictures are not negative."));
-  if (!(j->o.val_fraction >= 0 && j->o.val_fraction < 1)) return tm_cli_usage(c, "%s", _("--val-fraction is from 0 to below 1."));
+    return tm_cli_usage(c, "%s",
+                        _("--resume goes on in the run's own folder with its own settings; --preset, --out "
+                          "and --name do not go with it."));
+  if (j->o.demo_train < 0 || j->o.demo_val < 0)
+    return tm_cli_usage(c, "%s", _("numbers of demo pictures are not negative."));
+  if (!(j->o.val_fraction >= 0 && j->o.val_fraction < 1))
+    return tm_cli_usage(c, "%s", _("--val-fraction is from 0 to below 1."));
   int w = 0, h = 0;
   if (j->o.demo_size && (!tm_cli_extent(j->o.demo_size, &w, &h) || MIN(w, h) < 16 || MAX(w, h) > 4096))
-    return tm_cli_usage(c, _("--demo-size is written 240x180, each side 16 to 4096, not “%s”."), j->o.demo_size);
+    return tm_cli_usage(c, _("--demo-size is written 240x180, each side 16 to 4096, not “%s”."),
+                        j->o.demo_size);
   j->source.options = (TmDatasetOptions){.val_fraction = (float)j->o.val_fraction,
                                          .demo_train = j->o.demo_train,
                                          .demo_val = j->o.demo_val,
@@ -209,20 +225,30 @@ static int check_words(Job *j, char **words) {
 /* FALSE: the program ends with *@code. */
 static gboolean parse(Job *j, TmSettingOptions *given, int argc, char **argv, int *code) {
   const GOptionEntry entries[] = {
-      {"out", 'o', 0, G_OPTION_ARG_FILENAME, &j->o.out, N_("Folder in which the run's folder is made"), N_("RUN_ROOT")},
-      {"name", 'n', 0, G_OPTION_ARG_STRING, &j->o.name, N_("Name of the run's folder; else made from the date"), N_("NAME")},
-      {"resume", 0, 0, G_OPTION_ARG_FILENAME, &j->o.resume, N_("Go on with a run from its last checkpoint"), N_("RUN")},
-      {"preset", 'p', 0, G_OPTION_ARG_STRING, &j->o.preset, N_("Start from these settings: quick, camvid, road64"), N_("NAME")},
-      {"explain", 0, 0, G_OPTION_ARG_STRING, &j->o.explain, N_("Say what a setting does and end"), N_("SETTING")},
+      {"out", 'o', 0, G_OPTION_ARG_FILENAME, &j->o.out, N_("Folder in which the run's folder is made"),
+       N_("RUN_ROOT")},
+      {"name", 'n', 0, G_OPTION_ARG_STRING, &j->o.name,
+       N_("Name of the run's folder; else made from the date"), N_("NAME")},
+      {"resume", 0, 0, G_OPTION_ARG_FILENAME, &j->o.resume, N_("Go on with a run from its last checkpoint"),
+       N_("RUN")},
+      {"preset", 'p', 0, G_OPTION_ARG_STRING, &j->o.preset,
+       N_("Start from these settings: quick, camvid, road64"), N_("NAME")},
+      {"explain", 0, 0, G_OPTION_ARG_STRING, &j->o.explain, N_("Say what a setting does and end"),
+       N_("SETTING")},
       {"json", 0, 0, G_OPTION_ARG_NONE, &j->o.json, N_("End with one line of JSON on standard output"), NULL},
-      {"val-fraction", 0, 0, G_OPTION_ARG_DOUBLE, &j->o.val_fraction, N_("Share kept for validation where the folder has no split"), N_("SHARE")},
-      {"demo-size", 0, 0, G_OPTION_ARG_STRING, &j->o.demo_size, N_("Demo roads: size of the pictures"), N_("WxH")},
-      {"demo-train", 0, 0, G_OPTION_ARG_INT, &j->o.demo_train, N_("Demo roads: pictures to train on"), N_("N")},
+      {"val-fraction", 0, 0, G_OPTION_ARG_DOUBLE, &j->o.val_fraction,
+       N_("Share kept for validation where the folder has no split"), N_("SHARE")},
+      {"demo-size", 0, 0, G_OPTION_ARG_STRING, &j->o.demo_size, N_("Demo roads: size of the pictures"),
+       N_("WxH")},
+      {"demo-train", 0, 0, G_OPTION_ARG_INT, &j->o.demo_train, N_("Demo roads: pictures to train on"),
+       N_("N")},
       {"demo-val", 0, 0, G_OPTION_ARG_INT, &j->o.demo_val, N_("Demo roads: pictures to validate"), N_("N")},
       {NULL},
   };
   g_auto(GStrv) words = NULL;
-  if (!tm_cli_parse(&tm_command_train, entries, tm_setting_options_groups(given), argc, argv, 0, 1, &words, code)) return FALSE;
+  if (!tm_cli_parse(&tm_command_train, entries, tm_setting_options_groups(given), argc, argv, 0, 1, &words,
+                    code))
+    return FALSE;
   *code = j->o.explain ? TM_EXIT_OK : check_words(j, words);
   return *code == TM_EXIT_OK;
 }
@@ -238,7 +264,8 @@ static gboolean find_source(Job *j, GError **error) {
 }
 
 static gboolean prepare(Job *j, const TmSettingOptions *given, GError **error) {
-  return find_source(j, error) && open_data(j, error) && choose_settings(j, given, error) && scan_data(j, error) && make_run(j, error);
+  return find_source(j, error) && open_data(j, error) && choose_settings(j, given, error) &&
+         scan_data(j, error) && make_run(j, error);
 }
 
 static int train(int argc, char **argv) {
@@ -253,14 +280,16 @@ static int train(int argc, char **argv) {
   } else {
     tm_interrupt_catch();
     g_autoptr(TmTrainer) t = NULL;
-    if (prepare(&j, given, &error)) t = tm_trainer_new(j.data, j.scan, &j.settings, j.run, j.o.resume != NULL, &error);
+    if (prepare(&j, given, &error))
+      t = tm_trainer_new(j.data, j.scan, &j.settings, j.run, j.o.resume != NULL, &error);
     if (t) {
       tm_train_watch(t);
       code = finish(&j, t);
     } else if (tm_interrupt_caught()) {
       code = TM_EXIT_SIGNAL + tm_interrupt_caught();
     } else {
-      code = tm_cli_fail(error, g_error_matches(error, TM_ERROR, TM_ERROR_SETTING) ? TM_EXIT_USAGE : TM_EXIT_FAILED);
+      code = tm_cli_fail(error,
+                         g_error_matches(error, TM_ERROR, TM_ERROR_SETTING) ? TM_EXIT_USAGE : TM_EXIT_FAILED);
     }
   }
   job_clear(&j);
@@ -271,7 +300,8 @@ const TmCommand tm_command_train = {
     .name = "train",
     .operands = N_("DATASET|demo"),
     .summary = N_("train a network on a folder of pictures, or on the demo roads"),
-    .detail = N_("Trains a UNet and leaves a run: a folder with settings, curves, checkpoints and a picture of the result.\n"
+    .detail = N_("Trains a UNet and leaves a run: a folder with settings, curves, checkpoints and a picture "
+                 "of the result.\n"
                  "Ctrl+C saves and leaves; a second Ctrl+C leaves at once.\n\n"
                  "Examples:\n"
                  "  tarmac train demo                                   the demo roads, small and quick\n"

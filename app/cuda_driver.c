@@ -11,7 +11,8 @@ static const struct {
   int major, minor;
 } lowest[] = {{"11.8", "450.80", 450, 80}, {"12.x", "525.60", 525, 60}, {"13.x", "580", 580, 0}};
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 …": the first word that is numbers with points. */
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 …": the first word that is numbers
+ * with points. */
 static char *version_in(const char *text) {
   g_auto(GStrv) words = g_strsplit_set(text, " \t\n", -1);
   for (guint i = 0; words[i]; i++)
@@ -67,19 +68,25 @@ gboolean tm_cuda_driver_usable(const TmCudaDriver *d, char **sentence) {
   if (!d->version && !d->device && !d->library) {
     *sentence = g_strdup(_("There is no NVIDIA driver on this machine."));
   } else if (!d->version) {
-    *sentence = g_strdup(_("The NVIDIA driver's kernel part is not loaded: install the driver, or load it with “modprobe nvidia”; in a container, "
+    *sentence = g_strdup(_("The NVIDIA driver's kernel part is not loaded: install the driver, or load it "
+                           "with “modprobe nvidia”; in a container, "
                            "on the host."));
   } else if (!d->device) {
-    *sentence = g_strdup(_("The driver is loaded, but /dev/nvidia0 is not here: start the container with its GPUs (docker run --gpus all)."));
+    *sentence = g_strdup(_("The driver is loaded, but /dev/nvidia0 is not here: start the container with its "
+                           "GPUs (docker run --gpus all)."));
   } else if (!d->uvm) {
-    *sentence = g_strdup(_("/dev/nvidia-uvm is missing, without which CUDA says “unknown error”: run “modprobe nvidia-uvm”; in a container, on the "
+    *sentence = g_strdup(_("/dev/nvidia-uvm is missing, without which CUDA says “unknown error”: run "
+                           "“modprobe nvidia-uvm”; in a container, on the "
                            "host, then start the container again."));
   } else if (!d->library) {
-    *sentence = g_strdup(_("libcuda.so.1 is not found: install the driver's library (Debian: libcuda1) of the same version as the kernel's part."));
+    *sentence = g_strdup(_("libcuda.so.1 is not found: install the driver's library (Debian: libcuda1) of "
+                           "the same version as the kernel's part."));
   }
   if (*sentence) return FALSE;
   g_autofree char *runs = tm_cuda_driver_runs(d->version);
   *sentence = runs ? g_strdup_printf(_("Driver %s runs %s."), d->version, runs)
-                   : g_strdup_printf(_("Driver %s is too old: CUDA 11.8 needs 450.80 or newer, 12.x 525.60, 13.x 580."), d->version);
+                   : g_strdup_printf(
+                         _("Driver %s is too old: CUDA 11.8 needs 450.80 or newer, 12.x 525.60, 13.x 580."),
+                         d->version);
   return runs != NULL;
 }

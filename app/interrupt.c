@@ -11,10 +11,13 @@ static void on_signal(int signum) {
 }
 
 void tm_interrupt_catch(void) {
-  struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: a sleep ends early, so the answer comes at once */
+  struct sigaction action = {
+      .sa_handler = on_signal}; /* no SA_RESTART: a sleep ends early, so the answer comes at once */
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
 }
 
-int tm_interrupt_caught(void) { return caught; }
+int tm_interrupt_caught(void) {
+  return caught;
+}

@@ -19,7 +19,8 @@ static void set_up_translations(void) {
 }
 
 #ifdef TM_HAVE_STUDIO
-/* A folder, the demo roads or nothing opens the window; so does an option that is not ours, which GTK then judges. */
+/* A folder, the demo roads or nothing opens the window; so does an option that is not ours, which GTK then
+ * judges. */
 static gboolean wants_studio(int argc, char **argv) {
   if (argc < 2) return TRUE;
   if (tm_cli_knows(argv[1])) return FALSE;

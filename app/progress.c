@@ -29,7 +29,9 @@ TmProgress *tm_progress_new(const char *what, const char *unit) {
   return p;
 }
 
-gboolean tm_progress_on_terminal(const TmProgress *p) { return p->tty; }
+gboolean tm_progress_on_terminal(const TmProgress *p) {
+  return p->tty;
+}
 
 static void clear_bar(TmProgress *p) {
   if (p->drawn) fputs("\r\033[K", stderr);
@@ -63,7 +65,8 @@ static void append_bar(GString *s, double share) {
 /* Cuts to the terminal's width: a wrapped line could not be drawn over. */
 static void draw(TmProgress *p, const char *line) {
   guint width = terminal_width();
-  g_autofree char *cut = g_utf8_strlen(line, -1) >= (glong)width ? g_utf8_substring(line, 0, (glong)width - 1) : g_strdup(line);
+  g_autofree char *cut =
+      g_utf8_strlen(line, -1) >= (glong)width ? g_utf8_substring(line, 0, (glong)width - 1) : g_strdup(line);
   g_autofree char *local = g_locale_from_utf8(cut, -1, NULL, NULL, NULL);
   fprintf(stderr, "\r%s\033[K", local ? local : cut);
   fflush(stderr);
@@ -96,7 +99,8 @@ void tm_progress_set(TmProgress *p, guint done, guint total) {
       g_string_append_c(line, ' ');
       append_bar(line, total ? (double)done / total : 1);
     }
-    g_string_append_printf(line, " %u/%u · %.1f %s/s%s%s", done, total, rate, p->unit, *left ? " · " : "", left);
+    g_string_append_printf(line, " %u/%u · %.1f %s/s%s%s", done, total, rate, p->unit, *left ? " · " : "",
+                           left);
     if (p->tty)
       draw(p, line->str);
     else

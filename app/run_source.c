@@ -12,7 +12,9 @@ void tm_run_source_clear(TmRunSource *s) {
   memset(s, 0, sizeof *s);
 }
 
-static gboolean is_demo(const char *path) { return strcmp(path, "demo") == 0; }
+static gboolean is_demo(const char *path) {
+  return strcmp(path, "demo") == 0;
+}
 
 void tm_run_source_set(TmRunSource *s, const char *given) {
   g_free(s->path);
@@ -44,7 +46,8 @@ gboolean tm_run_source_write(const TmRunSource *s, const char *run, GError **err
   json_builder_end_object(b);
   g_autoptr(JsonNode) root = json_builder_get_root(b);
   g_autofree char *text = json_to_string(root, TRUE), *path = g_build_filename(run, "data.json", NULL);
-  return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0644, error);
+  return g_file_set_contents_full(path, text, -1,
+                                  G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0644, error);
 }
 
 char *tm_run_source_folder(const char *path) {
@@ -95,6 +98,7 @@ gboolean tm_run_source_read(TmRunSource *s, const char *run, GError **error) {
   if (!g_file_test(folder, G_FILE_TEST_EXISTS))
     g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("There is no run at “%s”."), folder);
   else
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("The run “%s” does not say which pictures it was trained on: name their folder."), folder);
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE,
+                _("The run “%s” does not say which pictures it was trained on: name their folder."), folder);
   return FALSE;
 }

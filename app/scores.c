@@ -24,12 +24,15 @@ static char *padded(const char *text, glong width) {
   return g_strdup_printf("%s%*s", text, (int)MAX(width - length, 0), "");
 }
 
-static char *score_text(double score) { return isnan(score) ? g_strdup(_("n/a")) : g_strdup_printf("%.4f", score); }
+static char *score_text(double score) {
+  return isnan(score) ? g_strdup(_("n/a")) : g_strdup_printf("%.4f", score);
+}
 
 static void print_row(const char *name, glong width, double iou, double share) {
   g_autofree char *label = padded(name, width), *score = score_text(iou);
   g_print("  %s  %8s  %6.2f %%  ", label, score, share * 100);
-  for (int i = 0; !isnan(iou) && i < (int)lround(iou * 30); i++) g_print("%s", g_get_charset(NULL) ? "■" : "#");
+  for (int i = 0; !isnan(iou) && i < (int)lround(iou * 30); i++)
+    g_print("%s", g_get_charset(NULL) ? "■" : "#");
   g_print("\n");
 }
 
@@ -53,10 +56,13 @@ void tm_scores_print(const TmConfusion *c, const TmClassTable *classes) {
   g_autofree char *head = padded(_("Class"), width);
   g_print("  %s  %8s  %8s\n", head, _("IoU"), _("of truth"));
   for (guint i = 0; i < c->n; i++)
-    print_row(classes->classes[i].name, width, tm_confusion_iou(c, i), total ? (double)row_sum(c, i) / (double)total : 0);
-  g_autofree char *mean = padded(_("Mean"), width), *miou = score_text(tm_confusion_miou(c)), *accuracy = score_text(tm_confusion_accuracy(c));
+    print_row(classes->classes[i].name, width, tm_confusion_iou(c, i),
+              total ? (double)row_sum(c, i) / (double)total : 0);
+  g_autofree char *mean = padded(_("Mean"), width), *miou = score_text(tm_confusion_miou(c)),
+                  *accuracy = score_text(tm_confusion_accuracy(c));
   g_print("  %s  %8s  %s %s\n", mean, miou, _("pixel accuracy"), accuracy);
-  if (absent) g_print("%s\n", _("n/a: in neither truth nor prediction; such classes are left out of the mean."));
+  if (absent)
+    g_print("%s\n", _("n/a: in neither truth nor prediction; such classes are left out of the mean."));
   print_never_called(c, classes);
 }
 
@@ -64,6 +70,7 @@ void tm_scores_to_json(JsonObject *o, const TmConfusion *c, const TmClassTable *
   tm_cli_json_number(o, "miou", c ? tm_confusion_miou(c) : NAN);
   tm_cli_json_number(o, "pixel_accuracy", c ? tm_confusion_accuracy(c) : NAN);
   JsonObject *iou = json_object_new();
-  for (guint i = 0; i < classes->n; i++) tm_cli_json_number(iou, classes->classes[i].name, c ? tm_confusion_iou(c, i) : NAN);
+  for (guint i = 0; i < classes->n; i++)
+    tm_cli_json_number(iou, classes->classes[i].name, c ? tm_confusion_iou(c, i) : NAN);
   json_object_set_object_member(o, "iou", iou);
 }

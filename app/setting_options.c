@@ -5,12 +5,14 @@
 #include <glib/gi18n.h>
 
 struct _TmSettingOptions {
-  GPtrArray *given;    /* key, text, key, text, …; owned strings */
-  GPtrArray *groups;   /* NULL-terminated */
-  GPtrArray *strings;  /* names and descriptions that the entries point to */
+  GPtrArray *given;   /* key, text, key, text, …; owned strings */
+  GPtrArray *groups;  /* NULL-terminated */
+  GPtrArray *strings; /* names and descriptions that the entries point to */
 };
 
-static char *dashed(const char *key) { return g_strdelimit(g_strdup(key), "_", '-'); }
+static char *dashed(const char *key) {
+  return g_strdelimit(g_strdup(key), "_", '-');
+}
 
 static gboolean take_setting(const char *option, const char *value, gpointer data, GError **error) {
   TmSettingOptions *o = data;
@@ -32,13 +34,16 @@ static char *describe(const TmOption *option) {
   const char *label = _(option->label);
   switch (option->type) {
   case TM_OPTION_INT:
-  case TM_OPTION_FLOAT: return g_strdup_printf(_("%s: %.10g (%.10g to %.10g)"), label, option->def, option->lo, option->hi);
-  case TM_OPTION_BOOL: return g_strdup_printf(_("%s: %s (true, false)"), label, option->def != 0 ? "true" : "false");
+  case TM_OPTION_FLOAT:
+    return g_strdup_printf(_("%s: %.10g (%.10g to %.10g)"), label, option->def, option->lo, option->hi);
+  case TM_OPTION_BOOL:
+    return g_strdup_printf(_("%s: %s (true, false)"), label, option->def != 0 ? "true" : "false");
   case TM_OPTION_CHOICE: {
     g_autofree char *choices = g_strjoinv(", ", (char **)option->choices);
     return g_strdup_printf("%s: %s (%s)", label, option->def_choice, choices);
   }
-  case TM_OPTION_TEXT: break;
+  case TM_OPTION_TEXT:
+    break;
   }
   return g_strdup(label);
 }
@@ -95,9 +100,13 @@ void tm_setting_options_free(TmSettingOptions *o) {
   g_free(o);
 }
 
-GOptionGroup **tm_setting_options_groups(TmSettingOptions *o) { return (GOptionGroup **)o->groups->pdata; }
+GOptionGroup **tm_setting_options_groups(TmSettingOptions *o) {
+  return (GOptionGroup **)o->groups->pdata;
+}
 
-gboolean tm_setting_options_given(const TmSettingOptions *o) { return o->given->len > 0; }
+gboolean tm_setting_options_given(const TmSettingOptions *o) {
+  return o->given->len > 0;
+}
 
 gboolean tm_setting_options_apply(const TmSettingOptions *o, TmSettings *s, GError **error) {
   for (guint i = 0; i < o->given->len; i += 2)
@@ -109,7 +118,8 @@ gboolean tm_setting_explain(const char *name, GError **error) {
   g_autofree char *key = g_strdelimit(g_strdup(name + strspn(name, "-")), "-", '_');
   const TmOption *option = tm_option_find(key);
   if (!option) {
-    g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("There is no setting “%s”. See tarmac train --help."), name);
+    g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("There is no setting “%s”. See tarmac train --help."),
+                name);
     return FALSE;
   }
   g_autofree char *line = describe(option), *dashes = dashed(option->key);

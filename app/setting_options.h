@@ -9,7 +9,8 @@ TmSettingOptions *tm_setting_options_new(void);
 void tm_setting_options_free(TmSettingOptions *o);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmSettingOptions, tm_setting_options_free)
 
-/** One option group per section of the form, NULL-terminated; the array is @o's, the groups are the option context's once added. */
+/** One option group per section of the form, NULL-terminated; the array is @o's, the groups are the option
+ * context's once added. */
 GOptionGroup **tm_setting_options_groups(TmSettingOptions *o);
 /** Applies what was given, in the order given; after the preset, so that an option wins over it. */
 gboolean tm_setting_options_apply(const TmSettingOptions *o, TmSettings *s, GError **error);

@@ -20,7 +20,8 @@ static void put_pixel(guint8 *to, const TmClassTable *classes, guint8 label) {
 }
 
 /* A picture larger than the cell is cut, a smaller one leaves background. */
-static void put_cell(Sheet *s, int row, int column, const TmSample *sample, const guint8 *labels, const TmClassTable *classes) {
+static void put_cell(Sheet *s, int row, int column, const TmSample *sample, const guint8 *labels,
+                     const TmClassTable *classes) {
   int x0 = GAP + column * (s->cell_w + GAP), y0 = GAP + row * (s->cell_h + GAP);
   for (int y = 0; y < MIN(sample->h, s->cell_h); y++)
     for (int x = 0; x < MIN(sample->w, s->cell_w); x++) {
@@ -43,17 +44,20 @@ static gboolean allocate(Sheet *s, const TmSample *first, guint rows, GError **e
   if (s->rgb)
     memset(s->rgb, BACKGROUND, bytes);
   else
-    g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for the picture of the result."));
+    g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY,
+                        _("There is no memory for the picture of the result."));
   return s->rgb != NULL;
 }
 
-static gboolean put_row(Sheet *s, guint row, guint rows, TmPredictor *p, const TmDataset *d, guint entry, GError **error) {
+static gboolean put_row(Sheet *s, guint row, guint rows, TmPredictor *p, const TmDataset *d, guint entry,
+                        GError **error) {
   g_auto(TmSample) sample = {0};
   if (!tm_dataset_read(d, entry, &sample, error)) return FALSE;
   if (!s->rgb && !allocate(s, &sample, rows, error)) return FALSE;
   g_autofree guint8 *labels = g_try_malloc((gsize)sample.w * (gsize)sample.h);
   if (!labels) {
-    g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for the picture of the result."));
+    g_set_error_literal(error, TM_ERROR, TM_ERROR_NO_MEMORY,
+                        _("There is no memory for the picture of the result."));
     return FALSE;
   }
   if (!tm_predictor_run(p, sample.rgb, sample.w, sample.h, labels, error)) return FALSE;
@@ -64,7 +68,8 @@ static gboolean put_row(Sheet *s, guint row, guint rows, TmPredictor *p, const T
   return TRUE;
 }
 
-gboolean tm_sheet_write(TmPredictor *p, const TmDataset *d, TmSplit split, guint rows, const char *path, GError **error) {
+gboolean tm_sheet_write(TmPredictor *p, const TmDataset *d, TmSplit split, guint rows, const char *path,
+                        GError **error) {
   g_autoptr(GArray) entries = g_array_new(FALSE, FALSE, sizeof(guint));
   for (guint i = 0; i < tm_dataset_n(d); i++)
     if (tm_dataset_entry(d, i)->split == split) g_array_append_val(entries, i);

@@ -13,7 +13,7 @@ enum { POLL_US = 100000, LINE_US = 30000000 };
 typedef struct {
   TmTrainer *trainer;
   TmProgress *progress;
-  GArray *epochs;      /* TmEpochRow, new ones */
+  GArray *epochs; /* TmEpochRow, new ones */
   guint told_epochs;
   char *notice, *activity; /* last one told */
   gboolean told_device, stopping;
@@ -84,7 +84,8 @@ static gboolean look(Watch *w) {
     tm_progress_say(w->progress, _("Training on %s, %s."), s.device, tm_dtype_name(s.precision));
     w->told_device = TRUE;
   }
-  if (s.state == TM_STATE_PREPARING && tm_progress_on_terminal(w->progress)) tell_change(w, &w->activity, s.activity);
+  if (s.state == TM_STATE_PREPARING && tm_progress_on_terminal(w->progress))
+    tell_change(w, &w->activity, s.activity);
   tell_change(w, &w->notice, s.notice);
   tell_epochs(w, &s);
   tell_progress(w, &s);

@@ -1,4 +1,5 @@
-/* train_watch.h: a trainer watched from a terminal: starts it, shows its progress, passes SIGINT and SIGTERM on as "save and stop". */
+/* train_watch.h: a trainer watched from a terminal: starts it, shows its progress, passes SIGINT and SIGTERM
+ * on as "save and stop". */
 #pragma once
 
 #include "engine/train/trainer.h"

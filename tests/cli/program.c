@@ -33,11 +33,14 @@ void program_init(int *argc, char ***argv) {
   atexit(remove_folders);
 }
 
-const char *program_path(void) { return program; }
+const char *program_path(void) {
+  return program;
+}
 
 Ran program_run_env(const char *const *words, const char *variable, const char *value) {
   g_autoptr(GError) error = NULL;
-  g_autoptr(GSubprocessLauncher) launcher = g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE);
+  g_autoptr(GSubprocessLauncher) launcher =
+      g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE);
   if (variable) g_subprocess_launcher_setenv(launcher, variable, value, TRUE);
   g_subprocess_launcher_unsetenv(launcher, "DISPLAY"); /* no word may open a window */
   g_subprocess_launcher_unsetenv(launcher, "WAYLAND_DISPLAY");
@@ -45,7 +48,8 @@ Ran program_run_env(const char *const *words, const char *variable, const char *
   g_ptr_array_add(argv, program);
   for (guint i = 0; words[i]; i++) g_ptr_array_add(argv, (gpointer)words[i]);
   g_ptr_array_add(argv, NULL);
-  g_autoptr(GSubprocess) process = g_subprocess_launcher_spawnv(launcher, (const char *const *)argv->pdata, &error);
+  g_autoptr(GSubprocess) process =
+      g_subprocess_launcher_spawnv(launcher, (const char *const *)argv->pdata, &error);
   g_assert_no_error(error);
   Ran r = {0};
   g_subprocess_communicate_utf8(process, NULL, NULL, &r.out, &r.err, &error);
@@ -76,7 +80,8 @@ JsonObject *ran_json(const Ran *r) {
   const char *line = strrchr(text, '\n');
   g_autoptr(JsonParser) parser = json_parser_new();
   g_autoptr(GError) error = NULL;
-  if (!json_parser_load_from_data(parser, line ? line + 1 : text, -1, &error)) g_test_message("not JSON: %s", line ? line + 1 : text);
+  if (!json_parser_load_from_data(parser, line ? line + 1 : text, -1, &error))
+    g_test_message("not JSON: %s", line ? line + 1 : text);
   g_assert_no_error(error);
   g_assert_true(JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser)));
   return json_object_ref(json_node_get_object(json_parser_get_root(parser)));

@@ -13,7 +13,8 @@ typedef struct {
 void program_init(int *argc, char ***argv);
 const char *program_path(void);
 
-/** Runs "tarmac WORD WORD …"; NULL ends the words. Standard input is empty, standard output and error are pipes. Clear with ran_clear(). */
+/** Runs "tarmac WORD WORD …"; NULL ends the words. Standard input is empty, standard output and error are
+ * pipes. Clear with ran_clear(). */
 Ran program_run(const char *word, ...) G_GNUC_NULL_TERMINATED;
 /** The same from a vector, with a variable of the environment set (NULL: none). */
 Ran program_run_env(const char *const *words, const char *variable, const char *value);
@@ -24,16 +25,17 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Ran, ran_clear)
 JsonObject *ran_json(const Ran *r);
 
 /** Fails the test, showing all that was said, unless the exit code is @code. */
-#define assert_code(ran, expected)                                                                                                 \
-  do {                                                                                                                             \
-    if ((ran).code != (expected))                                                                                                  \
-      g_test_message("exit code %d instead of %d; standard output:\n%s\nstandard error:\n%s", (ran).code, (expected), (ran).out, (ran).err); \
-    g_assert_cmpint((ran).code, ==, (expected));                                                                                   \
+#define assert_code(ran, expected)                                                                           \
+  do {                                                                                                       \
+    if ((ran).code != (expected))                                                                            \
+      g_test_message("exit code %d instead of %d; standard output:\n%s\nstandard error:\n%s", (ran).code,    \
+                     (expected), (ran).out, (ran).err);                                                      \
+    g_assert_cmpint((ran).code, ==, (expected));                                                             \
   } while (0)
-#define assert_says(text, part)                                                                                                    \
-  do {                                                                                                                             \
-    if (!strstr((text), (part))) g_test_message("“%s” is not in:\n%s", (part), (text));                                            \
-    g_assert_nonnull(strstr((text), (part)));                                                                                      \
+#define assert_says(text, part)                                                                              \
+  do {                                                                                                       \
+    if (!strstr((text), (part))) g_test_message("“%s” is not in:\n%s", (part), (text));                      \
+    g_assert_nonnull(strstr((text), (part)));                                                                \
   } while (0)
 
 /** A new empty folder, removed with all in it at the end of the program. Free the path. */

@@ -10,7 +10,8 @@ static void check(const char *const *words, int batch, int height, int width, gb
   g_autoptr(JsonObject) o = ran_json(&r);
   double seconds = json_object_get_double_member(o, "seconds");
   g_assert_cmpfloat(seconds, >, 0);
-  g_assert_cmpfloat_with_epsilon(json_object_get_double_member(o, "images_per_s"), batch / seconds, 1e-6 * batch / seconds);
+  g_assert_cmpfloat_with_epsilon(json_object_get_double_member(o, "images_per_s"), batch / seconds,
+                                 1e-6 * batch / seconds);
   g_assert_cmpfloat(json_object_get_double_member(o, "peak_rss_mb"), >, 1);
   g_assert_cmpint(json_array_get_int_element(json_object_get_array_member(o, "size"), 0), ==, height);
   g_assert_cmpint(json_array_get_int_element(json_object_get_array_member(o, "size"), 1), ==, width);
@@ -21,31 +22,37 @@ static void check(const char *const *words, int batch, int height, int width, gb
 }
 
 static void test_step(void) {
-  static const char *const words[] = {"bench", "step", "--base", "2", "--depth", "2", "--batch", "2", "--size", "17x31", "--steps", "2",
-                                      "--precision", "f32", "--json", NULL};
+  static const char *const words[] = {"bench",       "step", "--base", "2",     "--depth", "2",
+                                      "--batch",     "2",    "--size", "17x31", "--steps", "2",
+                                      "--precision", "f32",  "--json", NULL};
   check(words, 2, 17, 31, TRUE);
 }
 
 static void test_infer(void) {
-  static const char *const words[] = {"bench", "infer", "--base", "2", "--depth", "2", "--size", "16x24", "--steps", "2", "--json", NULL};
+  static const char *const words[] = {"bench",  "infer", "--base",  "2", "--depth", "2",
+                                      "--size", "16x24", "--steps", "2", "--json",  NULL};
   check(words, 1, 16, 24, TRUE);
 }
 
 static void test_reference(void) {
-  static const char *const words[] = {"bench", "step", "--base", "2", "--depth", "2", "--batch", "1", "--size", "16x16", "--steps", "1",
-                                      "--precision", "f32", "--backend", "ref", "--json", NULL};
+  static const char *const words[] = {"bench",       "step", "--base",    "2",     "--depth", "2",
+                                      "--batch",     "1",    "--size",    "16x16", "--steps", "1",
+                                      "--precision", "f32",  "--backend", "ref",   "--json",  NULL};
   check(words, 1, 16, 16, TRUE);
 }
 
 static void test_loader(void) {
-  static const char *const words[] = {"bench", "loader", "--batch", "3", "--size", "32x48", "--steps", "2", "--json", NULL};
+  static const char *const words[] = {"bench", "loader",  "--batch", "3",      "--size",
+                                      "32x48", "--steps", "2",       "--json", NULL};
   check(words, 3, 32, 48, FALSE);
 }
 
 /* A step is three times a forward pass, about: the count says so too. */
 static void test_flops_of_a_step(void) {
-  g_auto(Ran) step = program_run("bench", "step", "--base", "4", "--batch", "1", "--size", "32x32", "--steps", "1", "--precision", "f32", "--json", NULL);
-  g_auto(Ran) infer = program_run("bench", "infer", "--base", "4", "--batch", "1", "--size", "32x32", "--steps", "1", "--precision", "f32", "--json", NULL);
+  g_auto(Ran) step = program_run("bench", "step", "--base", "4", "--batch", "1", "--size", "32x32", "--steps",
+                                 "1", "--precision", "f32", "--json", NULL);
+  g_auto(Ran) infer = program_run("bench", "infer", "--base", "4", "--batch", "1", "--size", "32x32",
+                                  "--steps", "1", "--precision", "f32", "--json", NULL);
   assert_code(step, 0);
   assert_code(infer, 0);
   g_autoptr(JsonObject) a = ran_json(&step), b = ran_json(&infer);
@@ -56,7 +63,8 @@ static void test_flops_of_a_step(void) {
 }
 
 static void test_text(void) {
-  g_auto(Ran) r = program_run("bench", "infer", "--base", "2", "--depth", "2", "--size", "16x16", "--steps", "1", NULL);
+  g_auto(Ran) r =
+      program_run("bench", "infer", "--base", "2", "--depth", "2", "--size", "16x16", "--steps", "1", NULL);
   assert_code(r, 0);
   assert_says(r.out, "GFLOP/s");
   assert_says(r.out, "pictures/s");

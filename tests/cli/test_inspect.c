@@ -10,7 +10,8 @@
 /* images/ and masks/ with four good pairs of two classes. */
 static char *small_set(void) {
   char *folder = scratch_folder();
-  g_autofree char *images = g_build_filename(folder, "images", NULL), *masks = g_build_filename(folder, "masks", NULL);
+  g_autofree char *images = g_build_filename(folder, "images", NULL),
+                  *masks = g_build_filename(folder, "masks", NULL);
   g_mkdir(images, 0755);
   g_mkdir(masks, 0755);
   guint8 rgb[16 * 12 * 3], labels[16 * 12];
@@ -18,7 +19,8 @@ static char *small_set(void) {
   for (int k = 0; k < 4; k++) {
     for (guint i = 0; i < sizeof rgb; i++) rgb[i] = (guint8)(i * 7 + (guint)k * 31);
     for (guint i = 0; i < sizeof labels; i++) labels[i] = i % 16 < 8;
-    g_autofree char *image = g_strdup_printf("%s/p%d.png", images, k), *mask = g_strdup_printf("%s/p%d.png", masks, k);
+    g_autofree char *image = g_strdup_printf("%s/p%d.png", images, k),
+                    *mask = g_strdup_printf("%s/p%d.png", masks, k);
     g_autoptr(GError) error = NULL;
     tm_png_write_rgb(image, rgb, 16, 12, &error);
     g_assert_no_error(error);
@@ -41,7 +43,8 @@ static void test_json(void) {
   assert_code(r, 0);
   g_autoptr(JsonObject) o = ran_json(&r);
   JsonObject *pictures = json_object_get_object_member(o, "pictures");
-  g_assert_cmpint(json_object_get_int_member(pictures, "train") + json_object_get_int_member(pictures, "val"), ==, 4);
+  g_assert_cmpint(json_object_get_int_member(pictures, "train") + json_object_get_int_member(pictures, "val"),
+                  ==, 4);
   JsonArray *classes = json_object_get_array_member(o, "classes");
   double shares = 0;
   for (guint i = 0; i < json_array_get_length(classes); i++)
@@ -85,8 +88,10 @@ static void test_bad_folders(void) {
 /* Names with spaces and letters of all kinds go through whole. */
 static void test_unusual_name(void) {
   g_autofree char *folder = small_set(), *parent = g_path_get_dirname(folder);
-  g_autofree char *name = g_build_filename(folder, "Straße 道路 %s", NULL), *images = g_build_filename(folder, "images", NULL);
-  g_autofree char *masks = g_build_filename(folder, "masks", NULL), *images_to = g_build_filename(name, "images", NULL);
+  g_autofree char *name = g_build_filename(folder, "Straße 道路 %s", NULL),
+                  *images = g_build_filename(folder, "images", NULL);
+  g_autofree char *masks = g_build_filename(folder, "masks", NULL),
+                  *images_to = g_build_filename(name, "images", NULL);
   g_autofree char *masks_to = g_build_filename(name, "masks", NULL);
   g_mkdir(name, 0755);
   g_assert_cmpint(g_rename(images, images_to), ==, 0);

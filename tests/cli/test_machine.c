@@ -63,12 +63,21 @@ static const struct {
 } drivers[] = {
     {"none", NULL, FALSE, FALSE, FALSE, FALSE, "no NVIDIA driver"},
     {"not-loaded", NULL, FALSE, FALSE, TRUE, FALSE, "modprobe nvidia"},
-    {"no-device", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n", FALSE, FALSE, TRUE, FALSE, "--gpus all"},
-    {"no-uvm", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n", TRUE, FALSE, TRUE, FALSE, "modprobe nvidia-uvm"},
-    {"no-library", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n", TRUE, TRUE, FALSE, FALSE, "libcuda.so.1"},
-    {"too-old", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  418.87.00  Thu Aug  8 15:35:46 CDT 2019\n", TRUE, TRUE, TRUE, FALSE, "450.80"},
-    {"good", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n", TRUE, TRUE, TRUE, TRUE, "Driver 535.104.05 runs CUDA 11.8, 12.x"},
-    {"open-module", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder)\n", TRUE, TRUE, TRUE, TRUE, "Driver 580.65.06"},
+    {"no-device",
+     "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n", FALSE,
+     FALSE, TRUE, FALSE, "--gpus all"},
+    {"no-uvm", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n",
+     TRUE, FALSE, TRUE, FALSE, "modprobe nvidia-uvm"},
+    {"no-library",
+     "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n", TRUE, TRUE,
+     FALSE, FALSE, "libcuda.so.1"},
+    {"too-old", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  418.87.00  Thu Aug  8 15:35:46 CDT 2019\n",
+     TRUE, TRUE, TRUE, FALSE, "450.80"},
+    {"good", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n",
+     TRUE, TRUE, TRUE, TRUE, "Driver 535.104.05 runs CUDA 11.8, 12.x"},
+    {"open-module",
+     "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder)\n",
+     TRUE, TRUE, TRUE, TRUE, "Driver 580.65.06"},
 };
 
 static void put(const char *root, const char *folder, const char *name, const char *text) {

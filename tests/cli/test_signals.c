@@ -1,4 +1,5 @@
-/* test_signals.c: Ctrl+C and kill while training, and the progress bar, both on a terminal of our own making. */
+/* test_signals.c: Ctrl+C and kill while training, and the progress bar, both on a terminal of our own making.
+ */
 #include "program.h"
 
 #include <errno.h>
@@ -26,8 +27,9 @@ static Session start(const char *runs, const char *name, const char *epochs) {
   g_assert_cmpint(s.pid, >=, 0);
   if (s.pid == 0) {
     setenv("TERM", "xterm", 1);
-    execl(program_path(), "tarmac", "train", "demo", "--demo-size", "48x32", "--demo-train", "8", "--demo-val", "2", "--base", "2", "--depth", "2",
-          "--batch", "2", "--precision", "f32", "--epochs", epochs, "--out", runs, "--name", name, (char *)NULL);
+    execl(program_path(), "tarmac", "train", "demo", "--demo-size", "48x32", "--demo-train", "8",
+          "--demo-val", "2", "--base", "2", "--depth", "2", "--batch", "2", "--precision", "f32", "--epochs",
+          epochs, "--out", runs, "--name", name, (char *)NULL);
     _exit(127);
   }
   return s;
@@ -59,12 +61,14 @@ static int finish(Session *s) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void session_clear(Session *s) { g_string_free(s->seen, TRUE); }
+static void session_clear(Session *s) {
+  g_string_free(s->seen, TRUE);
+}
 
-#define assert_seen(s, part)                                                                                                       \
-  do {                                                                                                                             \
-    if (!wait_for((s), (part))) g_test_message("“%s” was not printed; seen:\n%s", (part), (s)->seen->str);                         \
-    g_assert_nonnull(strstr((s)->seen->str, (part)));                                                                              \
+#define assert_seen(s, part)                                                                                 \
+  do {                                                                                                       \
+    if (!wait_for((s), (part))) g_test_message("“%s” was not printed; seen:\n%s", (part), (s)->seen->str);   \
+    g_assert_nonnull(strstr((s)->seen->str, (part)));                                                        \
   } while (0)
 
 static void check_saved(int signum, int expected) {
@@ -84,8 +88,12 @@ static void check_saved(int signum, int expected) {
   assert_code(r, 0);
 }
 
-static void test_sigterm(void) { check_saved(SIGTERM, 143); }
-static void test_sigint(void) { check_saved(SIGINT, 130); }
+static void test_sigterm(void) {
+  check_saved(SIGTERM, 143);
+}
+static void test_sigint(void) {
+  check_saved(SIGINT, 130);
+}
 
 static void test_second_sigint(void) {
   g_autofree char *runs = scratch_folder();
@@ -97,7 +105,8 @@ static void test_second_sigint(void) {
   session_clear(&s);
 }
 
-/* On a terminal there is a bar that draws over itself, with a rate and the time left, and none of it stays at the end. */
+/* On a terminal there is a bar that draws over itself, with a rate and the time left, and none of it stays at
+ * the end. */
 static void test_bar(void) {
   g_autofree char *runs = scratch_folder();
   Session s = start(runs, "bar", "40");

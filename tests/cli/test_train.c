@@ -1,4 +1,5 @@
-/* test_train.c: a run from demo roads to masks, on the command line alone. One small run serves most of the tests. */
+/* test_train.c: a run from demo roads to masks, on the command line alone. One small run serves most of the
+ * tests. */
 #include "program.h"
 
 #include <math.h>
@@ -9,14 +10,16 @@
 #include "engine/data/png_write.h"
 
 /* The quickest run there is: a tiny net on stamps of roads. */
-#define TINY                                                                                                                       \
-  "--demo-size", "48x32", "--demo-train", "6", "--demo-val", "3", "--base", "2", "--depth", "2", "--batch", "2", "--precision", "f32"
+#define TINY                                                                                                 \
+  "--demo-size", "48x32", "--demo-train", "6", "--demo-val", "3", "--base", "2", "--depth", "2", "--batch",  \
+      "2", "--precision", "f32"
 
 static char *runs, *run;
 static double run_miou;
 
 static Ran train_first(void) {
-  return program_run("train", "demo", TINY, "--epochs", "2", "--out", runs, "--name", "first", "--json", NULL);
+  return program_run("train", "demo", TINY, "--epochs", "2", "--out", runs, "--name", "first", "--json",
+                     NULL);
 }
 
 static void test_train(void) {
@@ -36,7 +39,12 @@ static void test_train(void) {
   JsonObject *iou = json_object_get_object_member(o, "iou");
   g_assert_cmpuint(json_object_get_size(iou), ==, 11);
   g_assert_true(json_object_has_member(iou, "Road"));
-  static const char *const files[] = {"run.json", "data.json", "history.csv", "steps.csv", "result.png", "checkpoints/best.safetensors",
+  static const char *const files[] = {"run.json",
+                                      "data.json",
+                                      "history.csv",
+                                      "steps.csv",
+                                      "result.png",
+                                      "checkpoints/best.safetensors",
                                       "checkpoints/last.safetensors"};
   for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
     g_autofree char *path = g_build_filename(run, files[i], NULL);
@@ -98,7 +106,8 @@ static void write_picture(const char *folder, const char *name) {
 }
 
 static void test_predict(void) {
-  g_autofree char *folder = scratch_folder(), *parent = scratch_folder(), *out = g_build_filename(parent, "masks", NULL);
+  g_autofree char *folder = scratch_folder(), *parent = scratch_folder(),
+                  *out = g_build_filename(parent, "masks", NULL);
   write_picture(folder, "good.png");
   write_picture(folder, "other.png");
   g_auto(Ran) r = program_run("predict", run, folder, "--out", out, "--json", NULL);
@@ -115,7 +124,8 @@ static void test_predict(void) {
 
 /* One bad file is named and left out; the others are done, and the exit code tells. */
 static void test_predict_broken_file(void) {
-  g_autofree char *folder = scratch_folder(), *parent = scratch_folder(), *out = g_build_filename(parent, "masks", NULL);
+  g_autofree char *folder = scratch_folder(), *parent = scratch_folder(),
+                  *out = g_build_filename(parent, "masks", NULL);
   write_picture(folder, "good.png");
   scratch_file(folder, "broken.png", "\x89PNG\r\n\x1a\n cut", 12);
   scratch_file(folder, "empty.jpg", "", 0);
@@ -128,7 +138,8 @@ static void test_predict_broken_file(void) {
 }
 
 static void test_predict_keeps_what_is_there(void) {
-  g_autofree char *folder = scratch_folder(), *out = scratch_folder(), *mask = g_build_filename(out, "good.png", NULL), *text = NULL;
+  g_autofree char *folder = scratch_folder(), *out = scratch_folder(),
+                  *mask = g_build_filename(out, "good.png", NULL), *text = NULL;
   write_picture(folder, "good.png");
   scratch_file(out, "good.png", "mine", 4);
   g_auto(Ran) r = program_run("predict", run, folder, "--out", out, NULL);
@@ -143,9 +154,11 @@ static void test_predict_keeps_what_is_there(void) {
 
 /* Going on with more epochs: the history is one, without gap or double. */
 static void test_resume(void) {
-  g_auto(Ran) first = program_run("train", "demo", TINY, "--epochs", "1", "--out", runs, "--name", "longer", "--json", NULL);
+  g_auto(Ran) first =
+      program_run("train", "demo", TINY, "--epochs", "1", "--out", runs, "--name", "longer", "--json", NULL);
   assert_code(first, 0);
-  g_autofree char *longer = g_build_filename(runs, "longer", NULL), *history = g_build_filename(longer, "history.csv", NULL), *text = NULL;
+  g_autofree char *longer = g_build_filename(runs, "longer", NULL),
+                  *history = g_build_filename(longer, "history.csv", NULL), *text = NULL;
   g_auto(Ran) r = program_run("train", "--resume", longer, "--epochs", "3", "--json", NULL);
   assert_code(r, 0);
   g_autoptr(JsonObject) o = ran_json(&r);
@@ -187,14 +200,16 @@ static void test_camvid_preset_is_chosen(void) {
       g_assert_no_error(error);
     }
   }
-  g_auto(Ran) r = program_run("train", folder, "--epochs", "1", "--base", "2", "--crop", "32", "--out", runs, "--name", "camvid", "--json", NULL);
+  g_auto(Ran) r = program_run("train", folder, "--epochs", "1", "--base", "2", "--crop", "32", "--out", runs,
+                              "--name", "camvid", "--json", NULL);
   assert_code(r, 0);
   assert_says(r.err, "Preset camvid");
   g_autofree char *info = g_build_filename(runs, "camvid", "run.json", NULL), *text = NULL;
   g_assert_true(g_file_get_contents(info, &text, NULL, NULL));
   g_autoptr(JsonParser) parser = json_parser_new();
   g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
-  JsonObject *s = json_object_get_object_member(json_node_get_object(json_parser_get_root(parser)), "settings");
+  JsonObject *s =
+      json_object_get_object_member(json_node_get_object(json_parser_get_root(parser)), "settings");
   g_assert_cmpstr(json_object_get_string_member(s, "class_weights"), ==, "sqrt");
   g_assert_cmpfloat(json_object_get_double_member(s, "scale_max"), ==, 1.5);
   g_assert_cmpint(json_object_get_int_member(s, "batch"), ==, 8);

@@ -1,20 +1,28 @@
-/* test_tree.c: the shape of the source tree itself: which room may include which, what no file may contain, and that translators see every string. */
+/* test_tree.c: the shape of the source tree itself: which room may include which, what no file may contain,
+ * and that translators see every string. */
 #include <string.h>
 
 #include <gio/gio.h>
 
-/* A room and the rooms its files may include, itself first; the longest name that fits a path counts. engine/ alone means all of it. */
+/* A room and the rooms its files may include, itself first; the longest name that fits a path counts. engine/
+ * alone means all of it. */
 static const struct {
   const char *room, *may[12];
 } rooms[] = {
-    {"kernels", {"kernels", "engine/core/dtype.h", "engine/core/shape.h", "engine/core/view.h", "engine/core/random.h"}},
+    {"kernels",
+     {"kernels", "engine/core/dtype.h", "engine/core/shape.h", "engine/core/view.h", "engine/core/random.h"}},
     {"engine/core", {"engine/core"}},
     {"engine/graph", {"engine/graph", "engine/core"}},
     {"engine/ops", {"engine/ops", "engine/graph", "engine/core"}},
     {"engine/backend", {"engine/backend", "engine/graph", "engine/core"}},
-    {"engine/program", {"engine/program", "engine/backend/backend.h", "engine/ops", "engine/graph", "engine/core"}},
-    {"engine/backend/ref", {"engine/backend/ref", "engine/backend/backend.h", "engine/backend/builtin.h", "engine/program", "engine/graph", "engine/core", "kernels"}},
-    {"engine/backend/cpu", {"engine/backend/cpu", "engine/backend/backend.h", "engine/backend/builtin.h", "engine/program", "engine/graph", "engine/core", "kernels"}},
+    {"engine/program",
+     {"engine/program", "engine/backend/backend.h", "engine/ops", "engine/graph", "engine/core"}},
+    {"engine/backend/ref",
+     {"engine/backend/ref", "engine/backend/backend.h", "engine/backend/builtin.h", "engine/program",
+      "engine/graph", "engine/core", "kernels"}},
+    {"engine/backend/cpu",
+     {"engine/backend/cpu", "engine/backend/backend.h", "engine/backend/builtin.h", "engine/program",
+      "engine/graph", "engine/core", "kernels"}},
     {"engine/nets", {"engine/nets", "engine/graph", "engine/core"}},
     {"engine/data", {"engine/data", "engine/core", "engine/graph/node.h"}},
     {"engine/run", {"engine/run", "engine/data", "engine/core"}},
@@ -32,10 +40,14 @@ static const char *source_root(void) {
   return root ? root : ".";
 }
 
-static gboolean is_source(const char *name) { return g_str_has_suffix(name, ".c") || g_str_has_suffix(name, ".h"); }
+static gboolean is_source(const char *name) {
+  return g_str_has_suffix(name, ".c") || g_str_has_suffix(name, ".h");
+}
 
-/* Calls @visit for every file below @folder (relative to the root) whose name passes @wanted, with its text. Returns how many. */
-static guint walk(const char *folder, gboolean (*wanted)(const char *name), FileVisitor visit, gpointer user) {
+/* Calls @visit for every file below @folder (relative to the root) whose name passes @wanted, with its text.
+ * Returns how many. */
+static guint walk(const char *folder, gboolean (*wanted)(const char *name), FileVisitor visit,
+                  gpointer user) {
   g_autofree char *full = g_build_filename(source_root(), folder, NULL);
   g_autoptr(GDir) dir = g_dir_open(full, 0, NULL);
   guint n = 0;
@@ -100,11 +112,14 @@ static void visit_includes(const char *path, const char *text, gpointer user) {
   }
 }
 
-static void test_layers(gconstpointer data) { g_assert_cmpuint(walk(data, is_source, visit_includes, (gpointer)data), >, 0); }
+static void test_layers(gconstpointer data) {
+  g_assert_cmpuint(walk(data, is_source, visit_includes, (gpointer)data), >, 0);
+}
 
 /* GTK, GL and their kin stay out of all that the terminal alone can run. */
 static void visit_toolkits(const char *path, const char *text, gpointer user) {
-  static const char *const kin[] = {"#include <gtk/", "#include <gdk/", "#include <gsk/", "#include <adwaita", "#include <epoxy/", "#include <cairo"};
+  static const char *const kin[] = {"#include <gtk/",    "#include <gdk/",   "#include <gsk/",
+                                    "#include <adwaita", "#include <epoxy/", "#include <cairo"};
   for (guint i = 0; i < G_N_ELEMENTS(kin); i++)
     if (strstr(text, kin[i])) {
       g_test_message("%s has %s", path, kin[i]);
@@ -120,7 +135,8 @@ static void test_no_toolkit(void) {
 
 /* Kernels take pointers and shapes: they neither allocate nor report by other means than a return value. */
 static void visit_kernel(const char *path, const char *text, gpointer user) {
-  static const char *const calls[] = {"g_malloc", "g_new", "g_error(", "abort(", "exit(", "GError", "#include <gio/"};
+  static const char *const calls[] = {"g_malloc", "g_new",  "g_error(",      "abort(",
+                                      "exit(",    "GError", "#include <gio/"};
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++)
     if (strstr(text, calls[i])) {
       g_test_message("%s has %s", path, calls[i]);
@@ -129,20 +145,38 @@ static void visit_kernel(const char *path, const char *text, gpointer user) {
   (void)user;
 }
 
-static void test_kernels(void) { walk("kernels", is_source, visit_kernel, NULL); }
+static void test_kernels(void) {
+  walk("kernels", is_source, visit_kernel, NULL);
+}
 
 /* ---- what no file may contain ---- */
 
 static gboolean is_text(const char *name) {
-  static const char *const endings[] = {".c",    ".h",    ".def",  ".build", ".txt", ".md",  ".py",  ".sh",  ".css",
-                                        ".blp",  ".ui",   ".xml",  ".json",  ".po",  ".pot", ".in",  ".cu",  ".svg"};
+  static const char *const endings[] = {".c",    ".h",  ".def", ".build", ".txt", ".md",
+                                        ".py",   ".sh", ".css", ".blp",   ".ui",  ".xml",
+                                        ".json", ".po", ".pot", ".in",    ".cu",  ".svg"};
   for (guint i = 0; i < G_N_ELEMENTS(endings); i++)
     if (g_str_has_suffix(name, endings[i])) return TRUE;
   return FALSE;
 }
 
 /* Written in two halves, or this file would be its own finding. */
-static const char *const banned[] = {"TO" "DO", "FIX" "ME", "XX" "X ", "HA" "CK:", "/wo" "rk/", "/ro" "ot/", "/tmp" "/b-", "/ho" "me/"};
+static const char *const banned[] = {"TO"
+                                     "DO",
+                                     "FIX"
+                                     "ME",
+                                     "XX"
+                                     "X ",
+                                     "HA"
+                                     "CK:",
+                                     "/wo"
+                                     "rk/",
+                                     "/ro"
+                                     "ot/",
+                                     "/tmp"
+                                     "/b-",
+                                     "/ho"
+                                     "me/"};
 
 static void visit_words(const char *path, const char *text, gpointer user) {
   if (g_str_has_prefix(path, "./build") || g_str_has_prefix(path, "./.")) return;
@@ -185,8 +219,8 @@ static void test_length(void) {
 /* ---- translations ---- */
 
 static gboolean may_hold_strings(const char *name) {
-  return g_str_has_suffix(name, ".c") || g_str_has_suffix(name, ".h") || g_str_has_suffix(name, ".def") || g_str_has_suffix(name, ".blp") ||
-         g_str_has_suffix(name, ".ui");
+  return g_str_has_suffix(name, ".c") || g_str_has_suffix(name, ".h") || g_str_has_suffix(name, ".def") ||
+         g_str_has_suffix(name, ".blp") || g_str_has_suffix(name, ".ui");
 }
 
 static gboolean has_strings(const char *path, const char *text) {
