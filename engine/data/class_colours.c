@@ -1,5 +1,6 @@
-/* class_colours.c: colours that can be told apart. The first eleven are the palette chosen by hand for four kinds of sight; the rest follow by
- * farthest point: each new colour is the one of a fixed grid whose nearest neighbour among all before it is farthest away, in CIE L*a*b*. */
+/* class_colours.c: colours that can be told apart. The first eleven are the palette chosen by hand for four
+ * kinds of sight; the rest follow by farthest point: each new colour is the one of a fixed grid whose nearest
+ * neighbour among all before it is farthest away, in CIE L*a*b*. */
 #include <math.h>
 
 #include "engine/data/class_table.h"
@@ -19,7 +20,9 @@ static double linear(guint32 v) {
   return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
 }
 
-static double lab_f(double t) { return t > 216.0 / 24389.0 ? cbrt(t) : (24389.0 / 27.0 * t + 16.0) / 116.0; }
+static double lab_f(double t) {
+  return t > 216.0 / 24389.0 ? cbrt(t) : (24389.0 / 27.0 * t + 16.0) / 116.0;
+}
 
 static Lab lab_of(guint32 rgb) {
   const double r = linear(rgb >> 16 & 0xff), g = linear(rgb >> 8 & 0xff), b = linear(rgb & 0xff);
@@ -29,7 +32,9 @@ static Lab lab_of(guint32 rgb) {
   return (Lab){116 * y - 16, 500 * (x - y), 200 * (y - z)};
 }
 
-static double distance2(Lab p, Lab q) { return (p.l - q.l) * (p.l - q.l) + (p.a - q.a) * (p.a - q.a) + (p.b - q.b) * (p.b - q.b); }
+static double distance2(Lab p, Lab q) {
+  return (p.l - q.l) * (p.l - q.l) + (p.a - q.a) * (p.a - q.a) + (p.b - q.b) * (p.b - q.b);
+}
 
 static guint32 grid_colour(guint i) {
   const guint32 r = i / (STEPS * STEPS), g = i / STEPS % STEPS, b = i % STEPS;

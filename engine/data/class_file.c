@@ -22,7 +22,9 @@ static void row_free(gpointer p) {
   g_free(p);
 }
 
-static gboolean channel_ok(int r, int g, int b) { return MIN(r, MIN(g, b)) >= 0 && MAX(r, MAX(g, b)) <= 255; }
+static gboolean channel_ok(int r, int g, int b) {
+  return MIN(r, MIN(g, b)) >= 0 && MAX(r, MAX(g, b)) <= 255;
+}
 
 /* "R G B Name": @name points into @line. */
 static gboolean parse_blanks(const char *line, int c[3], char **name) {
@@ -61,23 +63,30 @@ static Row *parse_line(const char *line, guint number, const char *file, GError 
   }
   if (!ok || !channel_ok(c[0], c[1], c[2])) {
     g_autofree char *shown = g_strescape(line, NULL);
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s”, line %u: “%s” is not “R G B name” with three numbers from 0 to 255."), file, number, shown);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("“%s”, line %u: “%s” is not “R G B name” with three numbers from 0 to 255."), file, number,
+                shown);
     return NULL;
   }
   Row *row = g_new(Row, 1);
-  *row = (Row){.rgb = (guint32)c[0] << 16 | (guint32)c[1] << 8 | (guint32)c[2], .line = number, .name = g_utf8_make_valid(name, -1)};
+  *row = (Row){.rgb = (guint32)c[0] << 16 | (guint32)c[1] << 8 | (guint32)c[2],
+               .line = number,
+               .name = g_utf8_make_valid(name, -1)};
   row->is_void = means_void(row->name);
   return row;
 }
 
-/* One colour for two classes would make masks ambiguous; both lines are named, since either may be the wrong one. */
+/* One colour for two classes would make masks ambiguous; both lines are named, since either may be the wrong
+ * one. */
 static gboolean check_colour(GPtrArray *rows, const Row *row, const char *file, GError **error) {
   for (guint i = 0; i < rows->len; i++) {
     const Row *r = rows->pdata[i];
     if (r->rgb != row->rgb) continue;
     g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-                _("“%s”: line %u (%s) and line %u (%s) give the same colour %u %u %u. Each class needs a colour of its own."), file, r->line, r->name,
-                row->line, row->name, row->rgb >> 16, row->rgb >> 8 & 0xff, row->rgb & 0xff);
+                _("“%s”: line %u (%s) and line %u (%s) give the same colour %u %u %u. Each class needs a "
+                  "colour of its own."),
+                file, r->line, r->name, row->line, row->name, row->rgb >> 16, row->rgb >> 8 & 0xff,
+                row->rgb & 0xff);
     return FALSE;
   }
   return TRUE;
@@ -112,8 +121,9 @@ static TmClassTable *read_table(const char *path, TmMaskCode code, GError **erro
     const Row *r = rows->pdata[i];
     const gint32 value = code == TM_MASK_COLOUR ? (gint32)r->rgb : (gint32)i;
     if (!r->is_void && t->n == TM_MAX_CLASSES) {
-      g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” has more than %d classes, which is the most that masks of one byte can hold."), file,
-                  TM_MAX_CLASSES);
+      g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                  _("“%s” has more than %d classes, which is the most that masks of one byte can hold."),
+                  file, TM_MAX_CLASSES);
       return NULL;
     }
     if (r->is_void)
@@ -122,13 +132,18 @@ static TmClassTable *read_table(const char *path, TmMaskCode code, GError **erro
       tm_class_table_add(t, r->name, r->rgb, value);
   }
   if (t->n == 0) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” names no class. Lines look like “128 64 128 Road”."), file);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” names no class. Lines look like “128 64 128 Road”."),
+                file);
     return NULL;
   }
   t->source = g_strdup_printf(_("%s: %u classes, %u void"), base, t->n, t->n_void);
   return g_steal_pointer(&t);
 }
 
-TmClassTable *tm_class_table_read_colours(const char *path, GError **error) { return read_table(path, TM_MASK_COLOUR, error); }
+TmClassTable *tm_class_table_read_colours(const char *path, GError **error) {
+  return read_table(path, TM_MASK_COLOUR, error);
+}
 
-TmClassTable *tm_class_table_read_names(const char *path, GError **error) { return read_table(path, TM_MASK_INDEX, error); }
+TmClassTable *tm_class_table_read_names(const char *path, GError **error) {
+  return read_table(path, TM_MASK_INDEX, error);
+}

@@ -15,8 +15,8 @@ typedef struct {
   GHashTable *index, *colour; /* value to pixel count (guint64*) */
   gboolean too_many;          /* one mask alone had more values than anybody counts */
   guint n, n_grey, n_palette, n_rgb, n_flat, n_smoothed;
-  guint n_colours;       /* of the palette below */
-  guint32 palette[256];  /* of the first palette mask */
+  guint n_colours;      /* of the palette below */
+  guint32 palette[256]; /* of the first palette mask */
   GError *first_error;
 } Evidence;
 
@@ -71,15 +71,19 @@ static void gather(const TmLayout *l, Evidence *e) {
   }
 }
 
-static int by_number(gconstpointer a, gconstpointer b) { return *(const gint32 *)a - *(const gint32 *)b; }
+static int by_number(gconstpointer a, gconstpointer b) {
+  return *(const gint32 *)a - *(const gint32 *)b;
+}
 
-/* The values, sorted; of smoothed masks only those that cover 1 % of all pixels, the others being steps between them. */
+/* The values, sorted; of smoothed masks only those that cover 1 % of all pixels, the others being steps
+ * between them. */
 static GArray *sorted_values(GHashTable *table, gboolean only_common) {
   GArray *a = g_array_new(FALSE, FALSE, sizeof(gint32));
   guint64 total = 0;
   GHashTableIter it;
   gpointer key, count;
-  for (g_hash_table_iter_init(&it, table); g_hash_table_iter_next(&it, NULL, &count);) total += *(guint64 *)count;
+  for (g_hash_table_iter_init(&it, table); g_hash_table_iter_next(&it, NULL, &count);)
+    total += *(guint64 *)count;
   for (g_hash_table_iter_init(&it, table); g_hash_table_iter_next(&it, &key, &count);) {
     const gint32 v = GPOINTER_TO_INT(key);
     if (!only_common || *(guint64 *)count * 100 >= total) g_array_append_val(a, v);
@@ -90,7 +94,8 @@ static GArray *sorted_values(GHashTable *table, gboolean only_common) {
 
 static char *list_values(const GArray *values) {
   g_autoptr(GString) s = g_string_new(NULL);
-  for (guint i = 0; i < MIN(values->len, 24); i++) g_string_append_printf(s, "%s%d", i ? ", " : "", g_array_index(values, gint32, i));
+  for (guint i = 0; i < MIN(values->len, 24); i++)
+    g_string_append_printf(s, "%s%d", i ? ", " : "", g_array_index(values, gint32, i));
   if (values->len > 24) g_string_append(s, " …");
   return g_strdup(s->str);
 }
@@ -111,7 +116,8 @@ static gint32 largest_below(const GArray *values, gint32 limit) {
 }
 
 static guint32 class_colour(const Evidence *e, guint class, gint32 value) {
-  return e->n_colours > 2 && value < (gint32)e->n_colours ? e->palette[value] : tm_class_default_colour(class);
+  return e->n_colours > 2 && value < (gint32)e->n_colours ? e->palette[value]
+                                                          : tm_class_default_colour(class);
 }
 
 static void add_class(TmClassTable *t, guint32 rgb, gint32 named, gint32 value) {
@@ -121,25 +127,29 @@ static void add_class(TmClassTable *t, guint32 rgb, gint32 named, gint32 value) 
 
 static TmClassTable *too_many_values(guint n, GError **error) {
   g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-              _("The masks hold %u different values, more than the %d classes a mask can have. They may be instance numbers; write class numbers into them, or give a class table."),
+              _("The masks hold %u different values, more than the %d classes a mask can have. They may be "
+                "instance numbers; write class numbers into them, or give a class table."),
               n, TM_MAX_CLASSES);
   return NULL;
 }
 
 static TmClassTable *from_index_values(TmLayout *l, const Evidence *e, GError **error) {
   g_autoptr(GArray) values = sorted_values(e->index, e->n_smoothed > 0);
-  if (e->too_many || values->len > TM_MAX_CLASSES + 1) return too_many_values(e->too_many ? MOST_VALUES : values->len, error);
+  if (e->too_many || values->len > TM_MAX_CLASSES + 1)
+    return too_many_values(e->too_many ? MOST_VALUES : values->len, error);
   const gint32 most = largest_below(values, 255);
   if (l->segnet && most >= 2 && all_within(values, 11, 255)) return tm_class_table_camvid();
   g_autofree char *shown = list_values(values);
   g_autoptr(TmClassTable) t = tm_class_table_new(TM_MASK_INDEX);
-  if (all_within(values, 0, 255) && (values->len == 2 || most < 0)) { /* black and white: 255 is the second class, not void */
+  if (all_within(values, 0, 255) &&
+      (values->len == 2 || most < 0)) { /* black and white: 255 is the second class, not void */
     for (gint32 c = 0; c < 2; c++) add_class(t, tm_class_default_colour((guint)c), c, c * 255);
     t->source = g_strdup(_("black and white masks: value 0 is class 0, value 255 is class 1"));
     return g_steal_pointer(&t);
   }
   /* A lone 255 above at least two others is what most datasets write for void. */
-  const gboolean has_void = values->len > 2 && g_array_index(values, gint32, values->len - 1) == 255 && most < 254;
+  const gboolean has_void =
+      values->len > 2 && g_array_index(values, gint32, values->len - 1) == 255 && most < 254;
   const guint n = values->len - (has_void ? 1u : 0u);
   if (n > TM_MAX_CLASSES) return too_many_values(n, error);
   for (guint i = 0; i < n; i++) {
@@ -147,10 +157,13 @@ static TmClassTable *from_index_values(TmLayout *l, const Evidence *e, GError **
     add_class(t, class_colour(e, i, v), v, v);
   }
   if (has_void) tm_class_table_add_void(t, 255);
-  t->source = g_strdup_printf(has_void ? _("guessed from the values of %u masks: %s; 255 is void") : _("guessed from the values of %u masks: %s"), e->n,
-                              shown);
+  t->source = g_strdup_printf(has_void ? _("guessed from the values of %u masks: %s; 255 is void")
+                                       : _("guessed from the values of %u masks: %s"),
+                              e->n, shown);
   if (g_array_index(values, gint32, n - 1) != (gint32)n - 1)
-    tm_layout_note(l, _("The mask values are not 0 to %u: %s become classes 0 to %u in this order, and predictions are written with the original values."),
+    tm_layout_note(l,
+                   _("The mask values are not 0 to %u: %s become classes 0 to %u in this order, and "
+                     "predictions are written with the original values."),
                    n - 1, shown, n - 1);
   return g_steal_pointer(&t);
 }
@@ -159,13 +172,15 @@ static TmClassTable *from_colours(const Evidence *e, GError **error) {
   g_autoptr(GArray) values = sorted_values(e->colour, FALSE);
   if (e->too_many || values->len > MOST_COLOURS) {
     g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-                _("The masks are colour-coded and hold more than %d colours, so their classes cannot be guessed. Add a label_colors.txt with lines “R G B name” to the folder."),
+                _("The masks are colour-coded and hold more than %d colours, so their classes cannot be "
+                  "guessed. Add a label_colors.txt with lines “R G B name” to the folder."),
                 MOST_COLOURS);
     return NULL;
   }
   g_autoptr(TmClassTable) t = tm_class_table_new(TM_MASK_COLOUR);
   for (guint i = 0; i < values->len; i++)
-    if (g_array_index(values, gint32, i) >= 0) add_class(t, (guint32)g_array_index(values, gint32, i), (gint32)t->n, g_array_index(values, gint32, i));
+    if (g_array_index(values, gint32, i) >= 0)
+      add_class(t, (guint32)g_array_index(values, gint32, i), (gint32)t->n, g_array_index(values, gint32, i));
   t->source = g_strdup_printf(_("guessed from the colours of %u masks: %u colours"), e->n, t->n);
   return g_steal_pointer(&t);
 }
@@ -174,7 +189,8 @@ static gboolean colours_are_known(const Evidence *e, const TmClassTable *t) {
   GHashTableIter it;
   gpointer key, count;
   guint64 known = 0, total = 0;
-  for (g_hash_table_iter_init(&it, e->colour); g_hash_table_iter_next(&it, &key, &count); total += *(guint64 *)count)
+  for (g_hash_table_iter_init(&it, e->colour); g_hash_table_iter_next(&it, &key, &count);
+       total += *(guint64 *)count)
     if (tm_class_table_index(t, GPOINTER_TO_INT(key)) >= 0) known += *(guint64 *)count;
   return known * 2 > total;
 }
@@ -182,11 +198,13 @@ static gboolean colours_are_known(const Evidence *e, const TmClassTable *t) {
 static void note_order(TmLayout *l, const TmClassTable *t, const char *path) {
   g_autofree char *file = g_filename_display_basename(path);
   g_autoptr(GString) order = g_string_new(NULL);
-  for (guint i = 0; i < t->n; i++) g_string_append_printf(order, "%s%u %s", i ? ", " : "", i, t->classes[i].name);
+  for (guint i = 0; i < t->n; i++)
+    g_string_append_printf(order, "%s%u %s", i ? ", " : "", i, t->classes[i].name);
   tm_layout_note(l, _("The classes come from “%s”, in its order: %s."), file, order->str);
 }
 
-/* A colour file beside masks of colours gives their colours; beside masks of small numbers it gives the numbers' names. */
+/* A colour file beside masks of colours gives their colours; beside masks of small numbers it gives the
+ * numbers' names. */
 static TmClassTable *from_file(TmLayout *l, const Evidence *e, const char *path, GError **error) {
   g_autoptr(TmClassTable) t = tm_class_table_read_colours(path, error);
   if (!t) return NULL;
@@ -204,19 +222,25 @@ static TmClassTable *from_file(TmLayout *l, const Evidence *e, const char *path,
 
 static void note_kinds(TmLayout *l, const Evidence *e) {
   if (e->n_flat)
-    tm_layout_note(l, _("%u of %u masks looked at are RGB with R = G = B; they are read as grey values."), e->n_flat, e->n);
+    tm_layout_note(l, _("%u of %u masks looked at are RGB with R = G = B; they are read as grey values."),
+                   e->n_flat, e->n);
   if ((e->n_grey > 0) + (e->n_palette > 0) + (e->n_rgb > 0) > 1)
-    tm_layout_note(l, _("The masks are of several kinds: %u grey, %u palette, %u RGB of %u looked at."), e->n_grey, e->n_palette, e->n_rgb, e->n);
+    tm_layout_note(l, _("The masks are of several kinds: %u grey, %u palette, %u RGB of %u looked at."),
+                   e->n_grey, e->n_palette, e->n_rgb, e->n);
   if (e->n_smoothed)
-    tm_layout_note(l, _("%u of %u masks looked at hold many values and look smoothed or lossily compressed; only values on at least 1 %% of the pixels were taken as classes."),
+    tm_layout_note(l,
+                   _("%u of %u masks looked at hold many values and look smoothed or lossily compressed; "
+                     "only values on at least 1 %% of the pixels were taken as classes."),
                    e->n_smoothed, e->n);
 }
 
 TmClassTable *tm_class_guess(TmLayout *l, GError **error) {
-  g_auto(Evidence) e = {.index = g_hash_table_new_full(NULL, NULL, NULL, g_free), .colour = g_hash_table_new_full(NULL, NULL, NULL, g_free)};
+  g_auto(Evidence) e = {.index = g_hash_table_new_full(NULL, NULL, NULL, g_free),
+                        .colour = g_hash_table_new_full(NULL, NULL, NULL, g_free)};
   gather(l, &e);
   if (e.n == 0) {
-    g_propagate_prefixed_error(error, g_steal_pointer(&e.first_error), "%s ", _("No mask could be read. The first:"));
+    g_propagate_prefixed_error(error, g_steal_pointer(&e.first_error), "%s ",
+                               _("No mask could be read. The first:"));
     return NULL;
   }
   note_kinds(l, &e);

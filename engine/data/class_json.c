@@ -46,7 +46,9 @@ static gboolean complain(GError **error, const char *what) {
 /* Members of files others may have edited: the type is asked before the value is taken. */
 static const char *text_member(JsonObject *o, const char *key) {
   JsonNode *n = json_object_get_member(o, key);
-  return n && JSON_NODE_HOLDS_VALUE(n) && json_node_get_value_type(n) == G_TYPE_STRING ? json_node_get_string(n) : NULL;
+  return n && JSON_NODE_HOLDS_VALUE(n) && json_node_get_value_type(n) == G_TYPE_STRING
+             ? json_node_get_string(n)
+             : NULL;
 }
 
 static gboolean value_of(JsonNode *n, gint32 *out) {
@@ -68,8 +70,10 @@ static gboolean read_class(JsonNode *node, TmClassTable *t, GError **error) {
   gint32 value;
   guint rgb;
   if (!name || !*name) return complain(error, _("a class has no name"));
-  if (!colour || strlen(colour) != 7 || sscanf(colour, "#%6x", &rgb) != 1) return complain(error, _("a colour is not written “#rrggbb”"));
-  if (!value_of(json_object_get_member(o, "value"), &value)) return complain(error, _("a class has no value from 0 to 16777215"));
+  if (!colour || strlen(colour) != 7 || sscanf(colour, "#%6x", &rgb) != 1)
+    return complain(error, _("a colour is not written “#rrggbb”"));
+  if (!value_of(json_object_get_member(o, "value"), &value))
+    return complain(error, _("a class has no value from 0 to 16777215"));
   if (tm_class_table_index(t, value) >= 0) return complain(error, _("two classes have one value"));
   tm_class_table_add(t, name, rgb, value);
   return TRUE;
@@ -78,7 +82,8 @@ static gboolean read_class(JsonNode *node, TmClassTable *t, GError **error) {
 static gboolean read_void(JsonArray *values, TmClassTable *t, GError **error) {
   for (guint i = 0; values && i < json_array_get_length(values); i++) {
     gint32 v;
-    if (!value_of(json_array_get_element(values, i), &v)) return complain(error, _("a void value is not from 0 to 16777215"));
+    if (!value_of(json_array_get_element(values, i), &v))
+      return complain(error, _("a void value is not from 0 to 16777215"));
     const int c = tm_class_table_index(t, v);
     if (c >= 0 && (guint)c < t->n) return complain(error, _("a value is both a class and void"));
     tm_class_table_add_void(t, v);

@@ -14,7 +14,8 @@ TmClassTable *tm_class_table_copy(const TmClassTable *t) {
   TmClassTable *c = tm_class_table_new(t->code);
   for (guint i = 0; i < t->n; i++) {
     const guint8 *k = t->classes[i].colour;
-    tm_class_table_add(c, t->classes[i].name, (guint32)k[0] << 16 | (guint32)k[1] << 8 | k[2], t->classes[i].value);
+    tm_class_table_add(c, t->classes[i].name, (guint32)k[0] << 16 | (guint32)k[1] << 8 | k[2],
+                       t->classes[i].value);
   }
   for (guint i = 0; i < t->n_void; i++) tm_class_table_add_void(c, t->void_values[i]);
   c->source = g_strdup(t->source);
@@ -33,7 +34,8 @@ void tm_class_table_free(TmClassTable *t) {
 void tm_class_table_add(TmClassTable *t, const char *name, guint32 rgb, gint32 value) {
   g_return_if_fail(t->n < TM_MAX_CLASSES);
   t->classes = g_renew(TmClass, t->classes, t->n + 1);
-  t->classes[t->n++] = (TmClass){.name = g_strdup(name), .colour = {rgb >> 16 & 0xff, rgb >> 8 & 0xff, rgb & 0xff}, .value = value};
+  t->classes[t->n++] = (TmClass){
+      .name = g_strdup(name), .colour = {rgb >> 16 & 0xff, rgb >> 8 & 0xff, rgb & 0xff}, .value = value};
 }
 
 void tm_class_table_add_void(TmClassTable *t, gint32 value) {
@@ -55,7 +57,8 @@ TmClassTable *tm_class_table_camvid(void) {
   static const char *const names[] = {"Sky",  "Building", "Pole", "Road",       "Pavement", "Tree",
                                       "Sign", "Fence",    "Car",  "Pedestrian", "Bicyclist"};
   TmClassTable *t = tm_class_table_new(TM_MASK_INDEX);
-  for (guint i = 0; i < G_N_ELEMENTS(names); i++) tm_class_table_add(t, names[i], tm_class_default_colour(i), (gint32)i);
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    tm_class_table_add(t, names[i], tm_class_default_colour(i), (gint32)i);
   tm_class_table_add_void(t, 11);
   tm_class_table_add_void(t, 255);
   t->source = g_strdup(_("CamVid preset: 11 classes, void 11 and 255"));

@@ -71,13 +71,15 @@ static void hash_file(GChecksum *sum, const TmDataset *d, const char *path) {
   const gboolean there = path && stat(path, &st) == 0;
   const gsize n = strlen(d->path);
   const char *rel = path && strncmp(path, d->path, n) == 0 ? path + n : path ? path : "";
-  g_autofree char *line = g_strdup_printf("%s\n%d %lld %lld.%09ld\n", rel, there, (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+  g_autofree char *line = g_strdup_printf("%s\n%d %lld %lld.%09ld\n", rel, there, (long long)st.st_size,
+                                          (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
   g_checksum_update(sum, (const guchar *)line, -1);
 }
 
 static void hash_entry(GChecksum *sum, const TmDataset *d, guint i) {
   const TmEntry *e = tm_dataset_at(d, i);
-  g_autofree char *line = d->demo ? g_strdup_printf("%u %d\n", d->scenes[i], e->split) : g_strdup_printf("%d\n", e->split);
+  g_autofree char *line =
+      d->demo ? g_strdup_printf("%u %d\n", d->scenes[i], e->split) : g_strdup_printf("%d\n", e->split);
   g_checksum_update(sum, (const guchar *)line, -1);
   if (d->demo) return;
   hash_file(sum, d, e->image);
@@ -88,7 +90,8 @@ void tm_dataset_seal(TmDataset *d) {
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
   memset(d->n_split, 0, sizeof d->n_split);
   if (d->demo) {
-    g_autofree char *head = g_strdup_printf("demo %llu %d %d\n", (unsigned long long)d->seed, d->width, d->height);
+    g_autofree char *head =
+        g_strdup_printf("demo %llu %d %d\n", (unsigned long long)d->seed, d->width, d->height);
     g_checksum_update(sum, (const guchar *)head, -1);
   }
   for (guint i = 0; i < d->entries->len; i++) {
@@ -105,7 +108,8 @@ static int by_split_and_path(gconstpointer a, gconstpointer b) {
   return x->split != y->split ? (int)x->split - (int)y->split : strcmp(x->image, y->image);
 }
 
-/* A picture listed twice counts once in its split; the same picture in two splits flatters the score and is told. */
+/* A picture listed twice counts once in its split; the same picture in two splits flatters the score and is
+ * told. */
 static void drop_doubles(TmLayout *l) {
   g_autoptr(GHashTable) split_of = g_hash_table_new(g_str_hash, g_str_equal); /* path to split + 1 */
   guint twice = 0, shared = 0;
@@ -121,15 +125,22 @@ static void drop_doubles(TmLayout *l) {
     g_hash_table_insert(split_of, e->image, GUINT_TO_POINTER(e->split + 1u));
     i++;
   }
-  if (twice) tm_layout_note(l, ngettext("%u picture is listed twice; it counts once.", "%u pictures are listed twice; they count once.", twice), twice);
+  if (twice)
+    tm_layout_note(l,
+                   ngettext("%u picture is listed twice; it counts once.",
+                            "%u pictures are listed twice; they count once.", twice),
+                   twice);
   if (shared)
-    tm_layout_note(l, ngettext("%u picture is in more than one split, so scores will look better than they are.",
-                               "%u pictures are in more than one split, so scores will look better than they are.", shared),
-                   shared);
+    tm_layout_note(
+        l,
+        ngettext("%u picture is in more than one split, so scores will look better than they are.",
+                 "%u pictures are in more than one split, so scores will look better than they are.", shared),
+        shared);
 }
 
-/* Without a validation split the last part of the training pictures, by name, becomes one. By name and not by chance, since neighbouring pictures
- * of a video look alike: a random picture's neighbours would all be in training. Training always keeps at least one. */
+/* Without a validation split the last part of the training pictures, by name, becomes one. By name and not by
+ * chance, since neighbouring pictures of a video look alike: a random picture's neighbours would all be in
+ * training. Training always keeps at least one. */
 static void split_tail(TmLayout *l, float fraction) {
   guint usable = 0, val = 0;
   for (guint i = 0; i < l->entries->len; i++) {
@@ -139,7 +150,8 @@ static void split_tail(TmLayout *l, float fraction) {
   }
   if (val > 0 || usable == 0 || !(fraction > 0)) return;
   if (usable == 1) {
-    tm_layout_note(l, _("There is only one picture with a mask: training goes on without validation, and its scores are shown as none."));
+    tm_layout_note(l, _("There is only one picture with a mask: training goes on without validation, and its "
+                        "scores are shown as none."));
     return;
   }
   const guint n = CLAMP((guint)lroundf(MIN(fraction, 1.0f) * (float)usable), 1u, usable - 1u);
@@ -150,7 +162,10 @@ static void split_tail(TmLayout *l, float fraction) {
     e->split = TM_SPLIT_VAL;
     left--;
   }
-  tm_layout_note(l, _("The folder has no validation split: of %u pictures with masks the last %u by name are used for validation."), usable, n);
+  tm_layout_note(l,
+                 _("The folder has no validation split: of %u pictures with masks the last %u by name are "
+                   "used for validation."),
+                 usable, n);
   g_ptr_array_sort(l->entries, by_split_and_path);
 }
 
@@ -199,12 +214,30 @@ TmDataset *tm_dataset_subset(const TmDataset *d, const gboolean *leave_out, cons
   return s;
 }
 
-const char *tm_dataset_path(const TmDataset *d) { return d->path; }
-const char *tm_dataset_title(const TmDataset *d) { return d->title; }
-const char *tm_dataset_layout(const TmDataset *d) { return d->layout; }
-const TmClassTable *tm_dataset_classes(const TmDataset *d) { return d->classes; }
-guint tm_dataset_n(const TmDataset *d) { return d->entries->len; }
-guint tm_dataset_n_split(const TmDataset *d, TmSplit s) { return d->n_split[s]; }
-const TmEntry *tm_dataset_entry(const TmDataset *d, guint i) { return i < d->entries->len ? tm_dataset_at(d, i) : NULL; }
-const char *const *tm_dataset_notes(const TmDataset *d) { return (const char *const *)d->notes->pdata; }
-const char *tm_dataset_hash(const TmDataset *d) { return d->hash; }
+const char *tm_dataset_path(const TmDataset *d) {
+  return d->path;
+}
+const char *tm_dataset_title(const TmDataset *d) {
+  return d->title;
+}
+const char *tm_dataset_layout(const TmDataset *d) {
+  return d->layout;
+}
+const TmClassTable *tm_dataset_classes(const TmDataset *d) {
+  return d->classes;
+}
+guint tm_dataset_n(const TmDataset *d) {
+  return d->entries->len;
+}
+guint tm_dataset_n_split(const TmDataset *d, TmSplit s) {
+  return d->n_split[s];
+}
+const TmEntry *tm_dataset_entry(const TmDataset *d, guint i) {
+  return i < d->entries->len ? tm_dataset_at(d, i) : NULL;
+}
+const char *const *tm_dataset_notes(const TmDataset *d) {
+  return (const char *const *)d->notes->pdata;
+}
+const char *tm_dataset_hash(const TmDataset *d) {
+  return d->hash;
+}

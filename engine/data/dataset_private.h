@@ -11,12 +11,14 @@ struct _TmDataset {
   guint n_split[TM_N_SPLITS];
   GPtrArray *notes; /* char*, NULL-terminated */
   gboolean demo;
-  guint64 seed;    /* demo: what the scenes are drawn from */
+  guint64 seed; /* demo: what the scenes are drawn from */
   int width, height;
-  guint *scenes;   /* demo: the scene's number, one an entry */
+  guint *scenes; /* demo: the scene's number, one an entry */
 };
 
-static inline TmEntry *tm_dataset_at(const TmDataset *d, guint i) { return d->entries->pdata[i]; }
+static inline TmEntry *tm_dataset_at(const TmDataset *d, guint i) {
+  return d->entries->pdata[i];
+}
 
 /** The demo roads: @options as in tm_dataset_open(). */
 TmDataset *tm_dataset_open_demo(const TmDatasetOptions *options, GError **error);

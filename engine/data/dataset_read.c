@@ -23,7 +23,8 @@ static void give(TmSample *from, TmSample *out) {
 static gboolean reduce_labels(const TmSample *whole, TmSample *small, GError **error) {
   const TmWindow win = {.sw = small->w, .sh = small->h, .w = small->w, .h = small->h};
   if (tm_resample_labels(whole, &win, small->labels)) return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory to reduce a mask of %d×%d pixels."), whole->w, whole->h);
+  g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory to reduce a mask of %d×%d pixels."),
+              whole->w, whole->h);
   return FALSE;
 }
 
@@ -37,7 +38,8 @@ static gboolean draw_scene(const TmDataset *d, guint i, int max_side, TmSample *
     give(&s, out);
     return TRUE;
   }
-  const int w = MAX((int)((gint64)s.w * max_side / side), 1), h = MAX((int)((gint64)s.h * max_side / side), 1);
+  const int w = MAX((int)((gint64)s.w * max_side / side), 1),
+            h = MAX((int)((gint64)s.h * max_side / side), 1);
   const TmWindow win = {.sw = w, .sh = h, .w = w, .h = h};
   const guint8 black[3] = {0};
   if (!allocate(&small, w, h, TRUE, name, error) || !reduce_labels(&s, &small, error)) return FALSE;
@@ -52,13 +54,15 @@ static gboolean draw_scene(const TmDataset *d, guint i, int max_side, TmSample *
 static gboolean check_sizes(const TmEntry *e, const TmPicture *p, const TmMask *m, GError **error) {
   if (p->full_w == m->w && p->full_h == m->h) return TRUE;
   g_autofree char *image = g_filename_display_name(e->image), *mask = g_filename_display_name(e->mask);
-  g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” has %d×%d pixels and its mask “%s” %d×%d. They must be equal; nothing is stretched."), image,
-              p->full_w, p->full_h, mask, m->w, m->h);
+  g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+              _("“%s” has %d×%d pixels and its mask “%s” %d×%d. They must be equal; nothing is stretched."),
+              image, p->full_w, p->full_h, mask, m->w, m->h);
   return FALSE;
 }
 
 /* The mask's labels at the picture's size, which is the mask's or a reduction of it. */
-static gboolean take_labels(const TmDataset *d, const TmEntry *e, const TmMask *m, TmSample *s, GError **error) {
+static gboolean take_labels(const TmDataset *d, const TmEntry *e, const TmMask *m, TmSample *s,
+                            GError **error) {
   g_autofree char *name = g_filename_display_name(e->mask);
   g_auto(TmSample) whole = {.w = m->w, .h = m->h};
   whole.labels = tm_codec_alloc(name, (guint64)m->w * (guint64)m->h, error);
@@ -87,13 +91,16 @@ static gboolean read_files(const TmDataset *d, guint i, int max_side, TmSample *
 
 static gboolean read_entry(const TmDataset *d, guint i, int max_side, TmSample *out, GError **error) {
   if (i >= d->entries->len) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("There is no picture %u in this dataset of %u."), i, d->entries->len);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("There is no picture %u in this dataset of %u."), i,
+                d->entries->len);
     return FALSE;
   }
   return d->demo ? draw_scene(d, i, max_side, out, error) : read_files(d, i, max_side, out, error);
 }
 
-gboolean tm_dataset_read(const TmDataset *d, guint i, TmSample *out, GError **error) { return read_entry(d, i, 0, out, error); }
+gboolean tm_dataset_read(const TmDataset *d, guint i, TmSample *out, GError **error) {
+  return read_entry(d, i, 0, out, error);
+}
 
 gboolean tm_dataset_read_small(const TmDataset *d, guint i, int max_side, TmSample *out, GError **error) {
   return read_entry(d, i, MAX(max_side, 1), out, error);

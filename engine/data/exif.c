@@ -28,7 +28,9 @@ int tm_exif_orientation(const guint8 *tiff, gsize size) {
   return 1;
 }
 
-gboolean tm_exif_swaps(int orientation) { return orientation >= 5 && orientation <= 8; }
+gboolean tm_exif_swaps(int orientation) {
+  return orientation >= 5 && orientation <= 8;
+}
 
 void tm_exif_turn(const guint8 *src, int w, int h, int orientation, guint8 *dst) {
   const gboolean swap = tm_exif_swaps(orientation);

@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Larger than any picture within the pixel limit needs to be; keeps sizes within what the decoders count in. */
+/* Larger than any picture within the pixel limit needs to be; keeps sizes within what the decoders count in.
+ */
 #define LARGEST_FILE ((gint64)G_MAXINT32)
 
 void tm_file_bytes_clear(TmFileBytes *b) {
@@ -29,11 +30,13 @@ static gboolean check_stat(const char *path, const struct stat *st, GError **err
     return FALSE;
   }
   if (st->st_size == 0) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is empty (0 bytes). Copy it again from its source."), name);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is empty (0 bytes). Copy it again from its source."),
+                name);
     return FALSE;
   }
   if (st->st_size > LARGEST_FILE) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” has %.1f GB; files up to %.1f GB are read. Cut it into tiles."), name,
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("“%s” has %.1f GB; files up to %.1f GB are read. Cut it into tiles."), name,
                 (double)st->st_size / 1e9, (double)LARGEST_FILE / 1e9);
     return FALSE;
   }
@@ -44,7 +47,8 @@ static gboolean read_all(int fd, const char *path, gsize size, TmFileBytes *out,
   guint8 *data = g_try_malloc(size);
   if (!data) {
     g_autofree char *name = g_filename_display_name(path);
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory to read “%s” (%.1f MB)."), name, (double)size / 1e6);
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory to read “%s” (%.1f MB)."), name,
+                (double)size / 1e6);
     return FALSE;
   }
   gsize n = 0;
@@ -96,7 +100,8 @@ guint64 tm_memory_available(void) {
   guint64 kib = 0;
   char line[128];
   gboolean found = FALSE;
-  while (!found && fgets(line, sizeof line, f)) found = sscanf(line, "MemAvailable: %" G_GUINT64_FORMAT, &kib) == 1;
+  while (!found && fgets(line, sizeof line, f))
+    found = sscanf(line, "MemAvailable: %" G_GUINT64_FORMAT, &kib) == 1;
   fclose(f);
   return found ? kib * 1024 : G_MAXUINT64;
 }

@@ -41,9 +41,11 @@ void tm_tree_free(TmTree *t) {
   g_free(t);
 }
 
-/* What systems leave in folders without being asked. Names beginning with a dot cover .DS_Store and ._x too. */
+/* What systems leave in folders without being asked. Names beginning with a dot cover .DS_Store and ._x too.
+ */
 static gboolean is_junk(const char *name) {
-  static const char *const junk[] = {"Thumbs.db", "desktop.ini", "__MACOSX", "ehthumbs.db", "@eaDir", "lost+found", "$RECYCLE.BIN"};
+  static const char *const junk[] = {"Thumbs.db", "desktop.ini", "__MACOSX",    "ehthumbs.db",
+                                     "@eaDir",    "lost+found",  "$RECYCLE.BIN"};
   if (name[0] == '.') return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(junk); i++)
     if (g_ascii_strcasecmp(name, junk[i]) == 0) return TRUE;
@@ -103,7 +105,9 @@ static void take_entry(Walk *w, TmFolder *f, int at, int depth, const char *name
   }
 }
 
-static int by_text(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_text(gconstpointer a, gconstpointer b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static void enter(Walk *w, TmFolder *f, int depth);
 
@@ -155,11 +159,14 @@ TmTree *tm_tree_walk(const char *root, GError **error) {
   g_autofree char *shown = g_filename_display_name(root);
   struct stat st;
   if (stat(root, &st) != 0) {
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("The folder “%s” cannot be opened: %s."), shown, g_strerror(errno));
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("The folder “%s” cannot be opened: %s."), shown,
+                g_strerror(errno));
     return NULL;
   }
   if (!S_ISDIR(st.st_mode)) {
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("“%s” is a file. Choose the folder that holds the pictures; unpack an archive first."), shown);
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE,
+                _("“%s” is a file. Choose the folder that holds the pictures; unpack an archive first."),
+                shown);
     return NULL;
   }
   g_autoptr(TmTree) t = g_new0(TmTree, 1);
@@ -168,13 +175,18 @@ TmTree *tm_tree_walk(const char *root, GError **error) {
   g_autoptr(GPtrArray) links = g_ptr_array_new_with_free_func(link_free);
   Walk w = {.tree = t, .seen = seen, .links = links};
   TmFolder *f = g_new(TmFolder, 1);
-  *f = (TmFolder){.path = g_strdup(root), .rel = g_strdup(""), .name = g_strdup(""), .files = g_ptr_array_new_with_free_func(g_free), .parent = -1};
+  *f = (TmFolder){.path = g_strdup(root),
+                  .rel = g_strdup(""),
+                  .name = g_strdup(""),
+                  .files = g_ptr_array_new_with_free_func(g_free),
+                  .parent = -1};
   g_ptr_array_add(t->folders, f);
   is_new(&w, &st);
   walk(&w, 0, 0);
   follow_links(&w);
   if (!t->denied || strcmp(t->denied, ".") != 0) return g_steal_pointer(&t);
-  g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("The folder “%s” may not be read. Check its permissions."), shown);
+  g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("The folder “%s” may not be read. Check its permissions."),
+              shown);
   return NULL;
 }
 
@@ -189,7 +201,8 @@ TmFolder *tm_tree_find(const TmTree *t, const char *rel) {
 TmFolder *tm_tree_child(const TmTree *t, const TmFolder *parent, const char *name) {
   for (guint i = 0; i < t->folders->len; i++) {
     TmFolder *f = t->folders->pdata[i];
-    if (f->parent >= 0 && t->folders->pdata[f->parent] == parent && g_ascii_strcasecmp(f->name, name) == 0) return f;
+    if (f->parent >= 0 && t->folders->pdata[f->parent] == parent && g_ascii_strcasecmp(f->name, name) == 0)
+      return f;
   }
   return NULL;
 }

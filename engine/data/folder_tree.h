@@ -1,7 +1,8 @@
 /* folder_tree.h: the picture files below a folder, found once. Private to data.
  *
- * Each folder is visited once, however many links lead to it, so a loop of links ends. Hidden files, "._x", Thumbs.db, desktop.ini and the like are
- * passed over in silence; links that lead nowhere, folders named like pictures and pictures of kinds that are not read are counted. */
+ * Each folder is visited once, however many links lead to it, so a loop of links ends. Hidden files, "._x",
+ * Thumbs.db, desktop.ini and the like are passed over in silence; links that lead nowhere, folders named like
+ * pictures and pictures of kinds that are not read are counted. */
 #pragma once
 
 #include "engine/core/error.h"
@@ -18,8 +19,8 @@ typedef struct {
   GPtrArray *folders; /* TmFolder*, the root first, parents before children, sorted by rel */
   guint n_files;
   guint n_broken, n_others, n_false; /* links leading nowhere; kinds not read; folders named like pictures */
-  guint n_denied, n_deep;            /* folders that may not be read; that lie too deep or come after too many */
-  char *broken, *other, *denied;     /* the first of each, relative */
+  guint n_denied, n_deep;        /* folders that may not be read; that lie too deep or come after too many */
+  char *broken, *other, *denied; /* the first of each, relative */
 } TmTree;
 
 /** Walks @root. TM_ERROR_FILE when it is no folder or may not be read. */

@@ -17,9 +17,15 @@ typedef struct {
 } Signature;
 
 static const Signature others[] = {
-    {"GIF8", 4, "GIF"},       {"BM", 2, "BMP"},          {"II*\0", TIFF_HEADER, "TIFF"},
-    {"MM\0*", TIFF_HEADER, "TIFF"}, {"RIFF", 4, "WebP"}, {"\0\0\0\fjP  ", 8, "JPEG 2000"},
-    {"%PDF", 4, "PDF"},       {"PK\3\4", 4, "ZIP"},      {"version https://git-lfs", 23, "Git LFS pointer"},
+    {"GIF8", 4, "GIF"},
+    {"BM", 2, "BMP"},
+    {"II*\0", TIFF_HEADER, "TIFF"},
+    {"MM\0*", TIFF_HEADER, "TIFF"},
+    {"RIFF", 4, "WebP"},
+    {"\0\0\0\fjP  ", 8, "JPEG 2000"},
+    {"%PDF", 4, "PDF"},
+    {"PK\3\4", 4, "ZIP"},
+    {"version https://git-lfs", 23, "Git LFS pointer"},
 };
 
 gboolean tm_codec_kind(const TmFileBytes *b, const char *name, TmImageKind *out, GError **error) {
@@ -33,11 +39,13 @@ gboolean tm_codec_kind(const TmFileBytes *b, const char *name, TmImageKind *out,
   }
   for (guint i = 0; i < G_N_ELEMENTS(others); i++)
     if (b->size >= others[i].n && memcmp(b->data, others[i].bytes, others[i].n) == 0) {
-      g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is a %s file whatever its name says; PNG and JPEG are read. Convert it to PNG."), name,
-                  others[i].format);
+      g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                  _("“%s” is a %s file whatever its name says; PNG and JPEG are read. Convert it to PNG."),
+                  name, others[i].format);
       return FALSE;
     }
-  g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is not a picture: its first bytes are neither PNG's nor JPEG's."), name);
+  g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+              _("“%s” is not a picture: its first bytes are neither PNG's nor JPEG's."), name);
   return FALSE;
 }
 
@@ -52,8 +60,8 @@ gboolean tm_codec_check_size(const char *name, guint w, guint h, double bytes_pe
   else if ((guint64)w * h > TM_IMAGE_MAX_PIXELS)
     refused = _("pictures up to 536 million pixels are read");
   if (refused) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” has %u×%u pixels; %s. Cut it into tiles."), name, w, h,
-                refused);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” has %u×%u pixels; %s. Cut it into tiles."), name, w,
+                h, refused);
     return FALSE;
   }
   const double need = (double)w * (double)h * bytes_per_pixel;
@@ -61,24 +69,28 @@ gboolean tm_codec_check_size(const char *name, guint w, guint h, double bytes_pe
   const double have = (double)tm_memory_available();
   if (need <= have / 2) return TRUE; /* half: several pictures are decoded at once */
   g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY,
-              _("“%s” has %u×%u pixels and needs %.1f GB of memory; %.1f GB are free. Cut it into tiles."), name,
-              w, h, need / 1e9, have / 1e9);
+              _("“%s” has %u×%u pixels and needs %.1f GB of memory; %.1f GB are free. Cut it into tiles."),
+              name, w, h, need / 1e9, have / 1e9);
   return FALSE;
 }
 
 guint8 *tm_codec_alloc(const char *name, guint64 bytes, GError **error) {
   guint8 *p = bytes <= G_MAXSSIZE ? g_try_malloc0((gsize)bytes) : NULL;
   if (!p)
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory to decode “%s” (%.1f MB)."), name, (double)bytes / 1e6);
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory to decode “%s” (%.1f MB)."), name,
+                (double)bytes / 1e6);
   return p;
 }
 
 void tm_codec_explain_damage(const char *path, const TmFileBytes *first, GError **error) {
-  if (!tm_file_bytes_changed(path, first)) return; /* the decoder's sentence is right: damaged as it lies on the disk */
+  if (!tm_file_bytes_changed(path, first))
+    return; /* the decoder's sentence is right: damaged as it lies on the disk */
   g_autofree char *name = g_filename_display_name(path);
   g_clear_error(error);
   g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-              _("“%s” had a wrong checksum, and a second reading gave other bytes: the disk or the memory of this computer is at fault."), name);
+              _("“%s” had a wrong checksum, and a second reading gave other bytes: the disk or the memory of "
+                "this computer is at fault."),
+              name);
 }
 
 static int choose_orientation(int stored, int w, int h, const TmPictureOptions *o) {
@@ -132,7 +144,8 @@ static gboolean reduce(TmPicture *p, const char *name, int max_side, GError **er
   return TRUE;
 }
 
-static gboolean decode(const char *path, const TmFileBytes *b, const char *name, int max_side, TmPicture *out, GError **error) {
+static gboolean decode(const char *path, const TmFileBytes *b, const char *name, int max_side, TmPicture *out,
+                       GError **error) {
   TmImageKind kind;
   if (!tm_codec_kind(b, name, &kind, error)) return FALSE;
   if (kind == TM_IMAGE_JPEG) return tm_jpeg_read_picture(b, name, max_side, out, error);
@@ -146,14 +159,17 @@ static gboolean decode(const char *path, const TmFileBytes *b, const char *name,
   return TRUE;
 }
 
-gboolean tm_image_read_picture(const char *path, const TmPictureOptions *options, TmPicture *out, GError **error) {
+gboolean tm_image_read_picture(const char *path, const TmPictureOptions *options, TmPicture *out,
+                               GError **error) {
   g_autofree char *name = g_filename_display_name(path);
   const int max_side = options ? options->max_side : 0;
   g_auto(TmFileBytes) bytes = {0};
   g_auto(TmPicture) p = {0};
-  g_autoptr(GError) own = NULL; /* so that a caller without interest in the reason still gets the second reading */
+  g_autoptr(GError) own =
+      NULL; /* so that a caller without interest in the reason still gets the second reading */
   if (!tm_file_bytes_read(path, &bytes, error)) return FALSE;
-  if (!decode(path, &bytes, name, max_side, &p, &own) || !turn(&p, name, options, &own) || !reduce(&p, name, max_side, &own)) {
+  if (!decode(path, &bytes, name, max_side, &p, &own) || !turn(&p, name, options, &own) ||
+      !reduce(&p, name, max_side, &own)) {
     g_propagate_error(error, g_steal_pointer(&own));
     return FALSE;
   }
@@ -188,6 +204,7 @@ gboolean tm_image_name_is_read(const char *name) {
 }
 
 gboolean tm_image_name_is_other(const char *name) {
-  static const char *const other[] = {"bmp", "gif", "tif", "tiff", "webp", "ppm", "pgm", "jp2", "heic", "avif", "tga", NULL};
+  static const char *const other[] = {"bmp", "gif", "tif",  "tiff", "webp", "ppm",
+                                      "pgm", "jp2", "heic", "avif", "tga",  NULL};
   return has_extension(name, other);
 }

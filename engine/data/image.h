@@ -1,12 +1,15 @@
 /* image.h: picture files decoded to RGB, and how large a file may be.
  *
- * The kind of a file is decided by its first bytes, never by its name. PNG and JPEG are read. Whatever the file holds becomes 8-bit RGB: grey is
- * repeated, alpha is dropped (colours stay as stored), 16 bits are rounded to 8, palettes are looked up, CMYK is converted as Adobe writes it.
+ * The kind of a file is decided by its first bytes, never by its name. PNG and JPEG are read. Whatever the
+ * file holds becomes 8-bit RGB: grey is repeated, alpha is dropped (colours stay as stored), 16 bits are
+ * rounded to 8, palettes are looked up, CMYK is converted as Adobe writes it.
  *
- * Turning (EXIF orientation) follows one policy everywhere, in the window, in training and in prediction: a picture is turned upright as its file
- * says; only where there is a mask whose size fits the stored picture and not the upright one, it is left as stored.
+ * Turning (EXIF orientation) follows one policy everywhere, in the window, in training and in prediction: a
+ * picture is turned upright as its file says; only where there is a mask whose size fits the stored picture
+ * and not the upright one, it is left as stored.
  *
- * Any thread; nothing is shared. No function ends the process or prints; warnings of the decoders are counted. */
+ * Any thread; nothing is shared. No function ends the process or prints; warnings of the decoders are
+ * counted. */
 #pragma once
 
 #include "engine/core/error.h"
@@ -51,9 +54,11 @@ typedef struct {
 
 /** Reads the header only. TM_ERROR_DATA names the file when it is no PNG or JPEG or is too large. */
 gboolean tm_image_info(const char *path, TmImageInfo *out, GError **error);
-/** Decodes @path; @options may be NULL. Size is read from the header and memory estimated before anything is allocated. TM_ERROR_DATA when the file
- * is cut, damaged, too large or of another kind, TM_ERROR_FILE when it cannot be read. @out is filled only on success; clear it. */
-gboolean tm_image_read_picture(const char *path, const TmPictureOptions *options, TmPicture *out, GError **error);
+/** Decodes @path; @options may be NULL. Size is read from the header and memory estimated before anything is
+ * allocated. TM_ERROR_DATA when the file is cut, damaged, too large or of another kind, TM_ERROR_FILE when it
+ * cannot be read. @out is filled only on success; clear it. */
+gboolean tm_image_read_picture(const char *path, const TmPictureOptions *options, TmPicture *out,
+                               GError **error);
 void tm_picture_clear(TmPicture *p);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TmPicture, tm_picture_clear)
 

@@ -1,5 +1,6 @@
-/* jpeg_read.c: JPEG by libjpeg. libjpeg's own error handler ends the process, and damage is only a warning that leaves grey rows; here errors
- * jump back to guarded() and so does every warning that means lost pixels. */
+/* jpeg_read.c: JPEG by libjpeg. libjpeg's own error handler ends the process, and damage is only a warning
+ * that leaves grey rows; here errors jump back to guarded() and so does every warning that means lost pixels.
+ */
 #include "engine/data/codec.h"
 
 #include <stdio.h>
@@ -34,7 +35,9 @@ static void leave(Reader *r) {
   longjmp(r->jump, 1);
 }
 
-static void on_error(j_common_ptr j) { leave((Reader *)j); }
+static void on_error(j_common_ptr j) {
+  leave((Reader *)j);
+}
 
 static void on_message(j_common_ptr j, int level) {
   if (level >= 0) return; /* a trace */
@@ -42,10 +45,15 @@ static void on_message(j_common_ptr j, int level) {
   switch (j->err->msg_code) {
   case JWRN_ADOBE_XFORM:
   case JWRN_EXTRANEOUS_DATA:
-  case JWRN_JFIF_MAJOR: r->warnings++; return; /* the pixels are right */
+  case JWRN_JFIF_MAJOR:
+    r->warnings++;
+    return; /* the pixels are right */
   case JWRN_JPEG_EOF:
-  case JWRN_HIT_MARKER: r->cut = TRUE; break;
-  default: break;
+  case JWRN_HIT_MARKER:
+    r->cut = TRUE;
+    break;
+  default:
+    break;
   }
   leave(r);
 }
@@ -98,7 +106,8 @@ static void body_start(Reader *r) {
   jpeg_calc_output_dimensions(&r->j);
 }
 
-/* Photoshop and all who follow it store 255 for no ink, and libjpeg leaves it so: what is stored are the light's shares. */
+/* Photoshop and all who follow it store 255 for no ink, and libjpeg leaves it so: what is stored are the
+ * light's shares. */
 static void cmyk_to_rgb(const guint8 *in, guint8 *out, gsize n) {
   for (gsize i = 0; i < n; i++, in += 4, out += 3)
     for (int c = 0; c < 3; c++) out[c] = (guint8)((in[c] * in[3] + 127) / 255);
@@ -117,10 +126,12 @@ static void body_pixels(Reader *r) {
 
 static gboolean fail(Reader *r, const char *name, GError **error) {
   if (r->cut)
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is cut: part of its picture is missing (%s). Copy it again from its source."), name,
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("“%s” is cut: part of its picture is missing (%s). Copy it again from its source."), name,
                 r->message);
   else
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is a damaged JPEG (%s). Copy it again from its source."), name, r->message);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("“%s” is a damaged JPEG (%s). Copy it again from its source."), name, r->message);
   return FALSE;
 }
 
@@ -141,12 +152,16 @@ static void close_reader(Reader *r) {
   g_free(r->rgb);
 }
 
-/* Without Adobe's marker nobody can tell whether ink or light was stored, and a guess might train on negatives. */
+/* Without Adobe's marker nobody can tell whether ink or light was stored, and a guess might train on
+ * negatives. */
 static gboolean check_cmyk(const Reader *r, const char *name, GError **error) {
   const int t = r->j.Adobe_transform;
-  if (r->j.num_components != 4 || (r->j.saw_Adobe_marker && (t == ADOBE_CMYK || t == ADOBE_YCCK))) return TRUE;
+  if (r->j.num_components != 4 || (r->j.saw_Adobe_marker && (t == ADOBE_CMYK || t == ADOBE_YCCK)))
+    return TRUE;
   g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-              _("“%s” is a CMYK JPEG that does not say how its inks are stored, so its colours might come out inverted. Save it as RGB."), name);
+              _("“%s” is a CMYK JPEG that does not say how its inks are stored, so its colours might come "
+                "out inverted. Save it as RGB."),
+              name);
   return FALSE;
 }
 
@@ -157,9 +172,14 @@ static double bytes_per_pixel(Reader *r) {
 
 gboolean tm_jpeg_info(const TmFileBytes *b, const char *name, TmImageInfo *out, GError **error) {
   Reader r;
-  const gboolean ok = open_reader(&r, b, name, error) && tm_codec_check_size(name, r.j.image_width, r.j.image_height, bytes_per_pixel(&r), error);
+  const gboolean ok =
+      open_reader(&r, b, name, error) &&
+      tm_codec_check_size(name, r.j.image_width, r.j.image_height, bytes_per_pixel(&r), error);
   if (ok)
-    *out = (TmImageInfo){.kind = TM_IMAGE_JPEG, .w = (int)r.j.image_width, .h = (int)r.j.image_height, .orientation = r.orientation};
+    *out = (TmImageInfo){.kind = TM_IMAGE_JPEG,
+                         .w = (int)r.j.image_width,
+                         .h = (int)r.j.image_height,
+                         .orientation = r.orientation};
   close_reader(&r);
   return ok;
 }
@@ -171,17 +191,23 @@ static gboolean allocate(Reader *r, const char *name, GError **error) {
   return r->rgb && (r->line || r->j.out_color_space != JCS_CMYK);
 }
 
-gboolean tm_jpeg_read_picture(const TmFileBytes *b, const char *name, int max_side, TmPicture *out, GError **error) {
+gboolean tm_jpeg_read_picture(const TmFileBytes *b, const char *name, int max_side, TmPicture *out,
+                              GError **error) {
   Reader r;
   gboolean ok = open_reader(&r, b, name, error);
   r.max_side = max_side;
-  ok = ok && tm_codec_check_size(name, r.j.image_width, r.j.image_height, bytes_per_pixel(&r), error) && check_cmyk(&r, name, error) &&
-       (guarded(&r, body_start) || fail(&r, name, error)) && allocate(&r, name, error) && (guarded(&r, body_pixels) || fail(&r, name, error));
+  ok = ok && tm_codec_check_size(name, r.j.image_width, r.j.image_height, bytes_per_pixel(&r), error) &&
+       check_cmyk(&r, name, error) && (guarded(&r, body_start) || fail(&r, name, error)) &&
+       allocate(&r, name, error) && (guarded(&r, body_pixels) || fail(&r, name, error));
   if (ok) {
-    *out = (TmPicture){.w = (int)r.j.output_width, .h = (int)r.j.output_height, .full_w = (int)r.j.image_width, .full_h = (int)r.j.image_height};
+    *out = (TmPicture){.w = (int)r.j.output_width,
+                       .h = (int)r.j.output_height,
+                       .full_w = (int)r.j.image_width,
+                       .full_h = (int)r.j.image_height};
     out->rgb = g_steal_pointer(&r.rgb);
     out->orientation = r.orientation;
-    out->traits = (r.j.num_components == 1 ? TM_IMAGE_GREY : 0u) | (r.j.num_components == 4 ? TM_IMAGE_CMYK : 0u) | (r.warnings ? TM_IMAGE_WARNED : 0u);
+    out->traits = (r.j.num_components == 1 ? TM_IMAGE_GREY : 0u) |
+                  (r.j.num_components == 4 ? TM_IMAGE_CMYK : 0u) | (r.warnings ? TM_IMAGE_WARNED : 0u);
   }
   close_reader(&r);
   return ok;

@@ -7,10 +7,12 @@
 #include "engine/data/dataset_private.h"
 
 /* The order of dataset.h. */
-static TmLayoutResult (*const layouts[])(TmLayout *, GError **) = {tm_layout_segnet, tm_layout_folders, tm_layout_suffix, tm_layout_camvid};
+static TmLayoutResult (*const layouts[])(TmLayout *, GError **) = {tm_layout_segnet, tm_layout_folders,
+                                                                   tm_layout_suffix, tm_layout_camvid};
 
 void tm_layout_add(TmLayout *l, const char *image, const char *mask, TmSplit split) {
-  g_autofree char *base = g_path_get_basename(image), *stem = tm_stem(base), *name = g_filename_display_name(stem);
+  g_autofree char *base = g_path_get_basename(image), *stem = tm_stem(base),
+                  *name = g_filename_display_name(stem);
   g_ptr_array_add(l->entries, tm_entry_new(name, image, mask, split));
 }
 
@@ -32,9 +34,10 @@ gboolean tm_layout_split_word(const char *word, TmSplit *out) {
   static const struct {
     const char *word;
     TmSplit split;
-  } words[] = {{"train", TM_SPLIT_TRAIN}, {"training", TM_SPLIT_TRAIN},  {"trn", TM_SPLIT_TRAIN}, {"val", TM_SPLIT_VAL},
-               {"valid", TM_SPLIT_VAL},   {"validation", TM_SPLIT_VAL},  {"dev", TM_SPLIT_VAL},   {"test", TM_SPLIT_TEST},
-               {"testing", TM_SPLIT_TEST}, {"tst", TM_SPLIT_TEST}};
+  } words[] = {{"train", TM_SPLIT_TRAIN}, {"training", TM_SPLIT_TRAIN}, {"trn", TM_SPLIT_TRAIN},
+               {"val", TM_SPLIT_VAL},     {"valid", TM_SPLIT_VAL},      {"validation", TM_SPLIT_VAL},
+               {"dev", TM_SPLIT_VAL},     {"test", TM_SPLIT_TEST},      {"testing", TM_SPLIT_TEST},
+               {"tst", TM_SPLIT_TEST}};
   for (guint i = 0; i < G_N_ELEMENTS(words); i++)
     if (g_ascii_strcasecmp(word, words[i].word) == 0) {
       *out = words[i].split;
@@ -44,7 +47,8 @@ gboolean tm_layout_split_word(const char *word, TmSplit *out) {
 }
 
 static char *colour_file_in(const char *folder) {
-  static const char *const names[] = {"label_colors.txt", "label_colours.txt", "labels_colors.txt", "labelmap.txt", "class_dict.csv"};
+  static const char *const names[] = {"label_colors.txt", "label_colours.txt", "labels_colors.txt",
+                                      "labelmap.txt", "class_dict.csv"};
   g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
   guint best = G_N_ELEMENTS(names);
   g_autofree char *found = NULL;
@@ -60,7 +64,8 @@ static char *colour_file_in(const char *folder) {
 
 char *tm_layout_colour_file(const TmLayout *l) {
   char *found = colour_file_in(l->base->path);
-  for (guint i = 0; !found && i < l->tree->folders->len; i++) found = colour_file_in(((TmFolder *)l->tree->folders->pdata[i])->path);
+  for (guint i = 0; !found && i < l->tree->folders->len; i++)
+    found = colour_file_in(((TmFolder *)l->tree->folders->pdata[i])->path);
   return found;
 }
 
@@ -81,33 +86,50 @@ static void write_notes(TmLayout *l) {
   const TmTree *t = l->tree;
   if (t->n_broken) {
     g_autofree char *first = g_filename_display_name(t->broken);
-    tm_layout_note(l, ngettext("%u link leads nowhere: %s.", "%u links lead nowhere; the first: %s.", t->n_broken), t->n_broken, first);
+    tm_layout_note(
+        l, ngettext("%u link leads nowhere: %s.", "%u links lead nowhere; the first: %s.", t->n_broken),
+        t->n_broken, first);
   }
   if (t->n_others) {
     g_autofree char *first = g_filename_display_name(t->other);
-    tm_layout_note(l, ngettext("%u picture is of a kind that is not read (PNG and JPEG are): %s.",
-                               "%u pictures are of kinds that are not read (PNG and JPEG are); the first: %s.", t->n_others),
+    tm_layout_note(l,
+                   ngettext("%u picture is of a kind that is not read (PNG and JPEG are): %s.",
+                            "%u pictures are of kinds that are not read (PNG and JPEG are); the first: %s.",
+                            t->n_others),
                    t->n_others, first);
   }
   if (t->n_false)
-    tm_layout_note(l, ngettext("%u folder is named like a picture; it is not one.", "%u folders are named like pictures; they are none.", t->n_false),
+    tm_layout_note(l,
+                   ngettext("%u folder is named like a picture; it is not one.",
+                            "%u folders are named like pictures; they are none.", t->n_false),
                    t->n_false);
   if (t->n_denied) {
     g_autofree char *first = g_filename_display_name(t->denied);
-    tm_layout_note(l, ngettext("%u folder may not be read: %s.", "%u folders may not be read; the first: %s.", t->n_denied), t->n_denied, first);
+    tm_layout_note(
+        l,
+        ngettext("%u folder may not be read: %s.", "%u folders may not be read; the first: %s.", t->n_denied),
+        t->n_denied, first);
   }
   if (t->n_deep)
-    tm_layout_note(l, ngettext("%u folder lies too deep or is one too many and was not looked into.",
-                               "%u folders lie too deep or are too many and were not looked into.", t->n_deep),
+    tm_layout_note(l,
+                   ngettext("%u folder lies too deep or is one too many and was not looked into.",
+                            "%u folders lie too deep or are too many and were not looked into.", t->n_deep),
                    t->n_deep);
   if (l->n_unused) {
     g_autofree char *first = g_filename_display_name(l->unused);
-    tm_layout_note(l, ngettext("%u mask has no picture: %s.", "%u masks have no picture; the first: %s.", l->n_unused), l->n_unused, first);
+    tm_layout_note(
+        l, ngettext("%u mask has no picture: %s.", "%u masks have no picture; the first: %s.", l->n_unused),
+        l->n_unused, first);
   }
   if (l->n_normalised)
-    tm_layout_note(l, ngettext("%u mask was matched although its name writes accents with other characters than its picture's.",
-                               "%u masks were matched although their names write accents with other characters than their pictures'.", l->n_normalised),
-                   l->n_normalised);
+    tm_layout_note(
+        l,
+        ngettext(
+            "%u mask was matched although its name writes accents with other characters than its picture's.",
+            "%u masks were matched although their names write accents with other characters than their "
+            "pictures'.",
+            l->n_normalised),
+        l->n_normalised);
 }
 
 /* What is there instead, so that the person sees at once which folder is meant wrongly. */
@@ -124,12 +146,15 @@ static void set_nothing_found(const TmLayout *l, const char *root, GError **erro
   }
   if (t->n_files == 0)
     g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-                t->n_others ? _("No pictures were found in “%s”: there are only pictures of kinds that are not read. Convert them to PNG or JPEG.")
-                            : _("No pictures were found in “%s”. PNG and JPEG files are read, in this folder and those below it."),
+                t->n_others ? _("No pictures were found in “%s”: there are only pictures of kinds that are "
+                                "not read. Convert them to PNG or JPEG.")
+                            : _("No pictures were found in “%s”. PNG and JPEG files are read, in this folder "
+                                "and those below it."),
                 shown);
   else
     g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-                _("No masks were found in “%s”. Looked for train.txt or train/ with trainannot/, images/ with masks/, pairs like x.jpg and x_mask.png, and "
+                _("No masks were found in “%s”. Looked for train.txt or train/ with trainannot/, images/ "
+                  "with masks/, pairs like x.jpg and x_mask.png, and "
                   "CamVid's original folders. Pictures are in: %s."),
                 shown, seen->str);
 }

@@ -1,4 +1,5 @@
-/* layout_camvid.c: CamVid as its makers give it: 701_StillsRaw_full, LabeledApproved_full with x_L.png, and label_colors.txt. */
+/* layout_camvid.c: CamVid as its makers give it: 701_StillsRaw_full, LabeledApproved_full with x_L.png, and
+ * label_colors.txt. */
 #include <glib/gi18n.h>
 #include <string.h>
 

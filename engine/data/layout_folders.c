@@ -1,15 +1,34 @@
-/* layout_folders.c: images/ and masks/ side by side, under whatever names, with split folders above or below them. */
+/* layout_folders.c: images/ and masks/ side by side, under whatever names, with split folders above or below
+ * them. */
 #include <glib/gi18n.h>
 #include <string.h>
 
 #include "engine/data/layout.h"
 
-static const char *const picture_words[] = {"images", "imgs",     "image", "img",    "JPEGImages", "pictures", "photos",
-                                            "frames", "raw",      "rgb",   "inputs", "input",      "x",        NULL};
-static const char *const mask_words[] = {"masks",       "mask",        "labels",           "label",        "annotations", "annotation",
-                                         "annots",      "annot",       "SegmentationClass", "segmentation", "segmentations", "gt",
-                                         "groundtruth", "ground_truth", "truth",           "targets",      "target",      "seg",
-                                         "lbl",         "y",           NULL};
+static const char *const picture_words[] = {"images",   "imgs",   "image",  "img", "JPEGImages",
+                                            "pictures", "photos", "frames", "raw", "rgb",
+                                            "inputs",   "input",  "x",      NULL};
+static const char *const mask_words[] = {"masks",
+                                         "mask",
+                                         "labels",
+                                         "label",
+                                         "annotations",
+                                         "annotation",
+                                         "annots",
+                                         "annot",
+                                         "SegmentationClass",
+                                         "segmentation",
+                                         "segmentations",
+                                         "gt",
+                                         "groundtruth",
+                                         "ground_truth",
+                                         "truth",
+                                         "targets",
+                                         "target",
+                                         "seg",
+                                         "lbl",
+                                         "y",
+                                         NULL};
 
 static TmFolder *child_called(const TmLayout *l, const TmFolder *parent, const char *const *words) {
   for (guint i = 0; words[i]; i++) {
@@ -26,7 +45,8 @@ static TmSplit split_below(const TmFolder *f, const TmFolder *top, TmSplit fallb
   return parts[0] && tm_layout_split_word(parts[0], &s) ? s : fallback;
 }
 
-static gboolean pair_trees(TmLayout *l, const TmFolder *pictures, const TmFolder *masks, TmSplit split, GError **error) {
+static gboolean pair_trees(TmLayout *l, const TmFolder *pictures, const TmFolder *masks, TmSplit split,
+                           GError **error) {
   const TmTree *t = l->tree;
   for (guint i = 0; i < t->folders->len; i++) {
     const TmFolder *f = t->folders->pdata[i];
@@ -49,7 +69,9 @@ TmLayoutResult tm_layout_folders(TmLayout *l, GError **error) {
   for (guint i = 0; i < l->tree->folders->len; i++) { /* train/images, train/masks, val/images … */
     const TmFolder *f = l->tree->folders->pdata[i];
     TmSplit split;
-    if (f->parent < 0 || l->tree->folders->pdata[f->parent] != l->base || !tm_layout_split_word(f->name, &split)) continue;
+    if (f->parent < 0 || l->tree->folders->pdata[f->parent] != l->base ||
+        !tm_layout_split_word(f->name, &split))
+      continue;
     pictures = child_called(l, f, picture_words);
     masks = child_called(l, f, mask_words);
     if (pictures && masks && !pair_trees(l, pictures, masks, split, error)) return TM_LAYOUT_WRONG;

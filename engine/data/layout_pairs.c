@@ -1,11 +1,13 @@
-/* layout_pairs.c: which mask belongs to which picture. Stems are compared whole, never as prefixes: "train1" is not "train10". */
+/* layout_pairs.c: which mask belongs to which picture. Stems are compared whole, never as prefixes: "train1"
+ * is not "train10". */
 #include <glib/gi18n.h>
 #include <string.h>
 
 #include "engine/data/layout.h"
 
-const char *const tm_mask_suffixes[] = {"_mask", "_L",     "_label",  "_labels", "_masks", "_gt",           "_seg",  "_annot",
-                                        "-mask", "-label", "_target", "_lbl",    "_truth", "_segmentation", ".mask", NULL};
+const char *const tm_mask_suffixes[] = {
+    "_mask", "_L",     "_label",  "_labels", "_masks", "_gt",           "_seg",  "_annot",
+    "-mask", "-label", "_target", "_lbl",    "_truth", "_segmentation", ".mask", NULL};
 
 /* Files of one folder by stem. */
 typedef struct {
@@ -33,9 +35,12 @@ static gboolean stems_init(Stems *s, const TmFolder *f, GError **error) {
     char *stem = tm_stem(name), *key = nfc(stem);
     const char *other = g_hash_table_lookup(s->exact, stem);
     if (other) {
-      g_autofree char *where = g_filename_display_name(f->path), *a = g_filename_display_name(other), *b = g_filename_display_name(name);
+      g_autofree char *where = g_filename_display_name(f->path), *a = g_filename_display_name(other),
+                      *b = g_filename_display_name(name);
       g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-                  _("In “%s” the files “%s” and “%s” have one name but for the extension, so their mask cannot be told. Rename or remove one."), where, a, b);
+                  _("In “%s” the files “%s” and “%s” have one name but for the extension, so their mask "
+                    "cannot be told. Rename or remove one."),
+                  where, a, b);
       g_free(stem);
       g_free(key);
       return FALSE;
@@ -63,11 +68,13 @@ static const char *lookup(GHashTable *table, const char *stem, const char *suffi
 /* The mask of @stem: first as the names are written, then as Unicode says they are the same. */
 static const char *match(TmLayout *l, Stems *masks, const char *stem) {
   const char *found = lookup(masks->exact, stem, "");
-  for (guint i = 0; !found && tm_mask_suffixes[i]; i++) found = lookup(masks->exact, stem, tm_mask_suffixes[i]);
+  for (guint i = 0; !found && tm_mask_suffixes[i]; i++)
+    found = lookup(masks->exact, stem, tm_mask_suffixes[i]);
   if (!found) {
     g_autofree char *key = nfc(stem);
     found = lookup(masks->normalised, key, "");
-    for (guint i = 0; !found && tm_mask_suffixes[i]; i++) found = lookup(masks->normalised, key, tm_mask_suffixes[i]);
+    for (guint i = 0; !found && tm_mask_suffixes[i]; i++)
+      found = lookup(masks->normalised, key, tm_mask_suffixes[i]);
     if (found) l->n_normalised++;
   }
   if (found) g_hash_table_add(masks->used, (gpointer)found);
@@ -81,7 +88,8 @@ static void count_unused(TmLayout *l, const TmFolder *f, GHashTable *used) {
   }
 }
 
-gboolean tm_layout_pair(TmLayout *l, const TmFolder *pictures, const TmFolder *masks, TmSplit split, GError **error) {
+gboolean tm_layout_pair(TmLayout *l, const TmFolder *pictures, const TmFolder *masks, TmSplit split,
+                        GError **error) {
   g_auto(Stems) own = {0}, other = {0};
   if (!stems_init(&own, pictures, error) || (masks && !stems_init(&other, masks, error))) return FALSE;
   for (guint i = 0; i < pictures->files->len; i++) {
@@ -103,7 +111,8 @@ static gboolean is_mask_of_any(const Stems *s, const char *stem, const char *suf
   return g_hash_table_contains(s->exact, base) || g_hash_table_contains(s->normalised, key);
 }
 
-gboolean tm_layout_pair_within(TmLayout *l, const TmFolder *f, const char *suffix, TmSplit split, GError **error) {
+gboolean tm_layout_pair_within(TmLayout *l, const TmFolder *f, const char *suffix, TmSplit split,
+                               GError **error) {
   g_auto(Stems) s = {0};
   if (!stems_init(&s, f, error)) return FALSE;
   guint other = 0;
@@ -112,19 +121,23 @@ gboolean tm_layout_pair_within(TmLayout *l, const TmFolder *f, const char *suffi
     g_autofree char *stem = tm_stem(name), *key = nfc(stem);
     if (is_mask_of_any(&s, stem, suffix)) continue;
     gboolean second = FALSE; /* another kind of mask of the same picture */
-    for (guint k = 0; !second && tm_mask_suffixes[k]; k++) second = is_mask_of_any(&s, stem, tm_mask_suffixes[k]);
+    for (guint k = 0; !second && tm_mask_suffixes[k]; k++)
+      second = is_mask_of_any(&s, stem, tm_mask_suffixes[k]);
     if (second) {
       other++;
       continue;
     }
     const char *found = lookup(s.exact, stem, suffix);
     if (!found && (found = lookup(s.normalised, key, suffix))) l->n_normalised++;
-    g_autofree char *image = g_build_filename(f->path, name, NULL), *mask = found ? g_build_filename(f->path, found, NULL) : NULL;
+    g_autofree char *image = g_build_filename(f->path, name, NULL),
+                    *mask = found ? g_build_filename(f->path, found, NULL) : NULL;
     tm_layout_add(l, image, mask, split);
   }
   if (other)
-    tm_layout_note(l, ngettext("%u file is a second mask of a picture that has a “%s” mask; it is not used.",
-                               "%u files are second masks of pictures that have a “%s” mask; they are not used.", other),
+    tm_layout_note(l,
+                   ngettext("%u file is a second mask of a picture that has a “%s” mask; it is not used.",
+                            "%u files are second masks of pictures that have a “%s” mask; they are not used.",
+                            other),
                    other, suffix);
   return TRUE;
 }

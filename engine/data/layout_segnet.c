@@ -1,5 +1,6 @@
-/* layout_segnet.c: SegNet's CamVid: train.txt, val.txt, test.txt with "picture mask" on each line, and/or train/ with trainannot/ and so on. The
- * lists that people have hold the absolute paths of whoever made them; what is missing of a path is found once and taken off all of them. */
+/* layout_segnet.c: SegNet's CamVid: train.txt, val.txt, test.txt with "picture mask" on each line, and/or
+ * train/ with trainannot/ and so on. The lists that people have hold the absolute paths of whoever made them;
+ * what is missing of a path is found once and taken off all of them. */
 #include <glib/gi18n.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ static void cut_line(const char *line, char **picture, char **mask) {
   *picture = *mask = NULL;
   for (const char *p = line; *p; p++) {
     if (*p != ' ' && *p != '\t' && *p != ',') continue;
-    g_autofree char *left = g_strstrip(g_strndup(line, (gsize)(p - line))), *right = g_strstrip(g_strdup(p + 1));
+    g_autofree char *left = g_strstrip(g_strndup(line, (gsize)(p - line))),
+                    *right = g_strstrip(g_strdup(p + 1));
     if (!tm_image_name_is_read(left) || !tm_image_name_is_read(right)) continue;
     *picture = g_steal_pointer(&left);
     *mask = g_steal_pointer(&right);
@@ -34,12 +36,15 @@ static char *if_file(char *path) {
   return NULL;
 }
 
-/* The file that @listed means: itself, or what is left of it in the dataset's folder when leading parts are taken off. NULL when there is none. */
+/* The file that @listed means: itself, or what is left of it in the dataset's folder when leading parts are
+ * taken off. NULL when there is none. */
 static char *resolve(Lists *r, const char *listed) {
   const char *root = r->l->base->path;
-  char *found = g_path_is_absolute(listed) ? if_file(g_strdup(listed)) : if_file(g_build_filename(root, listed, NULL));
+  char *found =
+      g_path_is_absolute(listed) ? if_file(g_strdup(listed)) : if_file(g_build_filename(root, listed, NULL));
   if (found) return found;
-  if (r->prefix && g_str_has_prefix(listed, r->prefix)) found = if_file(g_build_filename(root, listed + strlen(r->prefix), NULL));
+  if (r->prefix && g_str_has_prefix(listed, r->prefix))
+    found = if_file(g_build_filename(root, listed + strlen(r->prefix), NULL));
   for (const char *p = listed; !found && *p; p++) {
     if (*p != '/' || !p[1]) continue;
     found = if_file(g_build_filename(root, p + 1, NULL));
@@ -69,7 +74,8 @@ static TmFolder *mask_folder(const TmLayout *l, TmSplit split) {
 /* For a list with pictures only: the mask is in the split's mask folder under the picture's stem. */
 static char *mask_of(const TmLayout *l, TmSplit split, const char *image) {
   const TmFolder *f = mask_folder(l, split);
-  g_autofree char *base = g_path_get_basename(image), *stem = tm_stem(base), *name = g_strconcat(stem, ".png", NULL);
+  g_autofree char *base = g_path_get_basename(image), *stem = tm_stem(base),
+                  *name = g_strconcat(stem, ".png", NULL);
   return f ? if_file(g_build_filename(f->path, name, NULL)) : NULL;
 }
 
@@ -102,7 +108,8 @@ static gboolean read_list(Lists *r, TmSplit split, const char *list, GError **er
 
 /* A list of SegNet's kind names pictures; a list of bare names belongs to another layout. */
 static gboolean is_list(const char *path) {
-  g_autoptr(GPtrArray) lines = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? tm_text_lines_read(path, NULL) : NULL;
+  g_autoptr(GPtrArray) lines =
+      g_file_test(path, G_FILE_TEST_IS_REGULAR) ? tm_text_lines_read(path, NULL) : NULL;
   for (guint i = 0; lines && i < lines->len; i++) {
     g_autofree char *picture = NULL, *mask = NULL;
     cut_line(g_strstrip(lines->pdata[i]), &picture, &mask);
@@ -112,7 +119,8 @@ static gboolean is_list(const char *path) {
 }
 
 static gboolean take_folders(TmLayout *l, TmSplit split, GError **error) {
-  const TmFolder *pictures = tm_tree_child(l->tree, l->base, tm_split_name(split)), *masks = mask_folder(l, split);
+  const TmFolder *pictures = tm_tree_child(l->tree, l->base, tm_split_name(split)),
+                 *masks = mask_folder(l, split);
   return !pictures || !masks || tm_layout_pair(l, pictures, masks, split, error);
 }
 
@@ -121,17 +129,26 @@ static void write_notes(Lists *r) {
   g_autofree char *root = g_filename_display_name(l->base->path);
   if (r->prefix) {
     g_autofree char *prefix = g_strescape(r->prefix, NULL);
-    tm_layout_note(l, _("The lists name files under “%s”, which is not there; %u of them were found in “%s” instead."), prefix, r->n_rebased, root);
+    tm_layout_note(
+        l, _("The lists name files under “%s”, which is not there; %u of them were found in “%s” instead."),
+        prefix, r->n_rebased, root);
   }
   if (r->n_missing)
-    tm_layout_note(l, ngettext("%u listed file is missing: %s.", "%u listed files are missing; the first: %s.", r->n_missing), r->n_missing, r->missing);
+    tm_layout_note(l,
+                   ngettext("%u listed file is missing: %s.", "%u listed files are missing; the first: %s.",
+                            r->n_missing),
+                   r->n_missing, r->missing);
   if (r->n_no_mask)
-    tm_layout_note(l, ngettext("The mask of %u listed picture is missing.", "The masks of %u listed pictures are missing.", r->n_no_mask), r->n_no_mask);
+    tm_layout_note(l,
+                   ngettext("The mask of %u listed picture is missing.",
+                            "The masks of %u listed pictures are missing.", r->n_no_mask),
+                   r->n_no_mask);
 }
 
 static gboolean read_splits(Lists *r, guint *n_lists, GError **error) {
   for (TmSplit s = 0; s < TM_N_SPLITS; s++) {
-    g_autofree char *file = g_strconcat(tm_split_name(s), ".txt", NULL), *list = g_build_filename(r->l->base->path, file, NULL);
+    g_autofree char *file = g_strconcat(tm_split_name(s), ".txt", NULL),
+                    *list = g_build_filename(r->l->base->path, file, NULL);
     const guint before = r->l->entries->len;
     if (is_list(list)) {
       if (!read_list(r, s, list, error)) return FALSE;
@@ -151,14 +168,17 @@ TmLayoutResult tm_layout_segnet(TmLayout *l, GError **error) {
     result = l->entries->len ? TM_LAYOUT_FOUND : TM_LAYOUT_NONE;
     if (result == TM_LAYOUT_NONE && r.n_missing) {
       g_autofree char *root = g_filename_display_name(l->base->path);
-      g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("None of the files that the lists in “%s” name is there. %s. Put the pictures beside the list or correct its paths."),
+      g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                  _("None of the files that the lists in “%s” name is there. %s. Put the pictures beside the "
+                    "list or correct its paths."),
                   root, r.missing);
       result = TM_LAYOUT_WRONG;
     }
   }
   if (result == TM_LAYOUT_FOUND) {
     l->segnet = TRUE;
-    l->sentence = g_strdup(n_lists ? _("SegNet's CamVid layout with list files") : _("SegNet's CamVid layout by its folders"));
+    l->sentence = g_strdup(n_lists ? _("SegNet's CamVid layout with list files")
+                                   : _("SegNet's CamVid layout by its folders"));
     write_notes(&r);
   }
   g_free(r.prefix);

@@ -21,7 +21,8 @@ static guint count_pairs(const TmFolder *f, const char *suffix) {
 static guint count_all(const TmLayout *l, const char *suffix) {
   guint n = 0;
   for (guint i = 0; i < l->tree->folders->len; i++)
-    if (tm_folder_is_below(l->tree->folders->pdata[i], l->base)) n += count_pairs(l->tree->folders->pdata[i], suffix);
+    if (tm_folder_is_below(l->tree->folders->pdata[i], l->base))
+      n += count_pairs(l->tree->folders->pdata[i], suffix);
   return n;
 }
 

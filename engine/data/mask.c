@@ -18,7 +18,9 @@ gboolean tm_mask_read(const char *path, TmMask *out, GError **error) {
   if (!tm_file_bytes_read(path, &b, error) || !tm_codec_kind(&b, name, &kind, error)) return FALSE;
   if (kind == TM_IMAGE_JPEG) {
     g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-                _("“%s” is a JPEG: lossy compression changes label values, so it is not used as a mask. Save masks as PNG from their source."), name);
+                _("“%s” is a JPEG: lossy compression changes label values, so it is not used as a mask. Save "
+                  "masks as PNG from their source."),
+                name);
     return FALSE;
   }
   gboolean damaged = FALSE;
@@ -29,7 +31,9 @@ gboolean tm_mask_read(const char *path, TmMask *out, GError **error) {
   return FALSE;
 }
 
-static guint32 rgb_at(const guint8 *p) { return (guint32)p[0] << 16 | (guint32)p[1] << 8 | p[2]; }
+static guint32 rgb_at(const guint8 *p) {
+  return (guint32)p[0] << 16 | (guint32)p[1] << 8 | p[2];
+}
 
 static gint32 raw_value(const TmMask *m, gsize i) {
   if (m->bytes == 1) return m->px[i];
@@ -86,7 +90,8 @@ static GArray *count_runs(const TmMask *m, gboolean flat, gboolean colour, guint
       g_array_unref(a);
       return NULL;
     }
-    const TmMaskValue one = {.value = v, .count = end - i, .x = (int)(i % (gsize)m->w), .y = (int)(i / (gsize)m->w)};
+    const TmMaskValue one = {
+        .value = v, .count = end - i, .x = (int)(i % (gsize)m->w), .y = (int)(i / (gsize)m->w)};
     g_array_append_val(a, one);
     g_hash_table_insert(where, GINT_TO_POINTER(v), GUINT_TO_POINTER(a->len));
   }
@@ -139,7 +144,8 @@ static void labels_by_colour(const TmMask *m, const TmClassTable *t, gboolean fl
   }
 }
 
-gboolean tm_mask_labels(const TmMask *m, const TmClassTable *t, const char *path, guint8 *labels, GError **error) {
+gboolean tm_mask_labels(const TmMask *m, const TmClassTable *t, const char *path, guint8 *labels,
+                        GError **error) {
   g_autofree char *name = g_filename_display_name(path);
   if (m->kind != TM_MASK_RGB) {
     if (labels_by_table(m, t, labels)) return TRUE;
@@ -149,7 +155,8 @@ gboolean tm_mask_labels(const TmMask *m, const TmClassTable *t, const char *path
   const gboolean flat = t->code == TM_MASK_INDEX && tm_mask_is_flat_rgb(m);
   if (t->code == TM_MASK_INDEX && !flat) {
     g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-                _("“%s” is a colour-coded mask, and the classes of this dataset are given by grey values. Add a label_colors.txt with “R G B name” lines."),
+                _("“%s” is a colour-coded mask, and the classes of this dataset are given by grey values. "
+                  "Add a label_colors.txt with “R G B name” lines."),
                 name);
     return FALSE;
   }
@@ -161,7 +168,8 @@ gboolean tm_mask_looks_smoothed(const TmMask *m) {
   enum { FEW = 16, MOST = 65536 };
   g_autoptr(GArray) values = tm_mask_values(m, TM_MASK_INDEX, MOST);
   if (values && values->len <= FEW) return FALSE;
-  /* Values that cover less than 1 % of the picture: labels still lie in areas, the steps of a soft edge do not. */
+  /* Values that cover less than 1 % of the picture: labels still lie in areas, the steps of a soft edge do
+   * not. */
   const gsize n = (gsize)m->w * (gsize)m->h;
   g_autoptr(GHashTable) common = g_hash_table_new(NULL, NULL);
   for (guint i = 0; values && i < values->len; i++) {
@@ -174,8 +182,10 @@ gboolean tm_mask_looks_smoothed(const TmMask *m) {
     const gint32 raw = raw_value(m, i), v = flat ? raw & 0xff : raw;
     if (g_hash_table_contains(common, GINT_TO_POINTER(v))) continue;
     const gsize x = i % (gsize)m->w;
-    const gboolean left = x > 0 && raw_value(m, i - 1) == raw, up = i >= (gsize)m->w && raw_value(m, i - (gsize)m->w) == raw;
-    const gboolean right = x + 1 < (gsize)m->w && raw_value(m, i + 1) == raw, down = i + (gsize)m->w < n && raw_value(m, i + (gsize)m->w) == raw;
+    const gboolean left = x > 0 && raw_value(m, i - 1) == raw,
+                   up = i >= (gsize)m->w && raw_value(m, i - (gsize)m->w) == raw;
+    const gboolean right = x + 1 < (gsize)m->w && raw_value(m, i + 1) == raw,
+                   down = i + (gsize)m->w < n && raw_value(m, i + (gsize)m->w) == raw;
     rare++;
     alone += left + up + right + down <= 1;
   }

@@ -1,4 +1,5 @@
-/* png_read.c: PNG by libpng. Every call that can fail runs inside guarded(), whose frame holds the only setjmp: libpng's errors land there. */
+/* png_read.c: PNG by libpng. Every call that can fail runs inside guarded(), whose frame holds the only
+ * setjmp: libpng's errors land there. */
 #include "engine/data/codec.h"
 
 #include <glib/gi18n.h>
@@ -50,7 +51,8 @@ static gboolean guarded(Reader *r, void (*body)(Reader *)) {
 }
 
 static void body_header(Reader *r) {
-  /* libpng's own limit would refuse with a riddle; sizes are checked by tm_codec_check_size(), which names them. */
+  /* libpng's own limit would refuse with a riddle; sizes are checked by tm_codec_check_size(), which names
+   * them. */
   png_set_user_limits(r->png, 0x7fffffff, 0x7fffffff);
   png_set_read_fn(r->png, r, on_read);
   png_read_info(r->png, r->info);
@@ -91,13 +93,16 @@ static gboolean fail(Reader *r, const char *name, gboolean *damaged, GError **er
   const gboolean crc = strstr(r->message, "CRC error") != NULL;
   if (crc && damaged) *damaged = TRUE;
   if (strstr(r->message, "is cut"))
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is cut: its end is missing. Copy it again from its source."), name);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("“%s” is cut: its end is missing. Copy it again from its source."), name);
   else
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is a damaged PNG (%s). Copy it again from its source."), name, r->message);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("“%s” is a damaged PNG (%s). Copy it again from its source."), name, r->message);
   return FALSE;
 }
 
-static gboolean open_reader(Reader *r, const TmFileBytes *b, const char *name, gboolean *damaged, GError **error) {
+static gboolean open_reader(Reader *r, const TmFileBytes *b, const char *name, gboolean *damaged,
+                            GError **error) {
   *r = (Reader){.data = b->data, .size = b->size};
   r->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, r, on_error, on_warning);
   r->info = r->png ? png_create_info_struct(r->png) : NULL;
@@ -118,8 +123,9 @@ static gboolean check_claim(const Reader *r, const char *name, double bytes_per_
   const int channels = png_get_channels(r->png, r->info);
   const double raw = (double)r->w * r->h * channels * r->depth / 8.0;
   if (raw <= (double)r->size * DEFLATE_MOST + 4096) return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is cut: its header says %u×%u pixels, and its %zu bytes cannot hold them."),
-              name, r->w, r->h, r->size);
+  g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+              _("“%s” is cut: its header says %u×%u pixels, and its %zu bytes cannot hold them."), name, r->w,
+              r->h, r->size);
   return FALSE;
 }
 
@@ -146,13 +152,15 @@ static guint traits(const Reader *r) {
 gboolean tm_png_info(const TmFileBytes *b, const char *name, TmImageInfo *out, GError **error) {
   Reader r;
   gboolean ok = open_reader(&r, b, name, NULL, error) && tm_codec_check_size(name, r.w, r.h, 3, error);
-  if (ok) *out = (TmImageInfo){.kind = TM_IMAGE_PNG, .w = (int)r.w, .h = (int)r.h, .orientation = orientation(&r)};
+  if (ok)
+    *out = (TmImageInfo){.kind = TM_IMAGE_PNG, .w = (int)r.w, .h = (int)r.h, .orientation = orientation(&r)};
   close_reader(&r);
   return ok;
 }
 
 /* After a transform was set up: room for the pixels, and the pixels. */
-static gboolean decode(Reader *r, const char *name, guint bytes_per_pixel, gboolean *damaged, GError **error) {
+static gboolean decode(Reader *r, const char *name, guint bytes_per_pixel, gboolean *damaged,
+                       GError **error) {
   r->stride = (gsize)r->w * bytes_per_pixel;
   if (r->row_bytes > r->stride) { /* cannot be; a libpng built otherwise must not write past the row */
     g_strlcpy(r->message, "unexpected row size", sizeof r->message);
@@ -162,12 +170,18 @@ static gboolean decode(Reader *r, const char *name, guint bytes_per_pixel, gbool
   return r->pixels && (guarded(r, body_pixels) || fail(r, name, damaged, error));
 }
 
-gboolean tm_png_read_picture(const TmFileBytes *b, const char *name, TmPicture *out, gboolean *damaged, GError **error) {
+gboolean tm_png_read_picture(const TmFileBytes *b, const char *name, TmPicture *out, gboolean *damaged,
+                             GError **error) {
   Reader r;
   const gboolean ok = open_reader(&r, b, name, damaged, error) && check_claim(&r, name, 3, error) &&
-                      (guarded(&r, body_to_rgb) || fail(&r, name, damaged, error)) && decode(&r, name, 3, damaged, error);
+                      (guarded(&r, body_to_rgb) || fail(&r, name, damaged, error)) &&
+                      decode(&r, name, 3, damaged, error);
   if (ok) {
-    *out = (TmPicture){.w = (int)r.w, .h = (int)r.h, .rgb = g_steal_pointer(&r.pixels), .traits = traits(&r), .orientation = orientation(&r)};
+    *out = (TmPicture){.w = (int)r.w,
+                       .h = (int)r.h,
+                       .rgb = g_steal_pointer(&r.pixels),
+                       .traits = traits(&r),
+                       .orientation = orientation(&r)};
     if (r.warnings) out->traits |= TM_IMAGE_WARNED;
   }
   g_free(r.pixels);
@@ -186,11 +200,14 @@ static void copy_palette(const Reader *r, TmMask *m) {
 
 static gboolean check_mask(const Reader *r, const char *name, GError **error) {
   if (!(r->type & PNG_COLOR_MASK_COLOR) || r->type == PNG_COLOR_TYPE_PALETTE || r->depth == 8) return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is a colour mask with 16 bits a channel; save it with 8 bits a channel or as grey."), name);
+  g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+              _("“%s” is a colour mask with 16 bits a channel; save it with 8 bits a channel or as grey."),
+              name);
   return FALSE;
 }
 
-gboolean tm_png_read_mask(const TmFileBytes *b, const char *name, TmMask *out, gboolean *damaged, GError **error) {
+gboolean tm_png_read_mask(const TmFileBytes *b, const char *name, TmMask *out, gboolean *damaged,
+                          GError **error) {
   Reader r;
   guint bytes = 1;
   gboolean ok = open_reader(&r, b, name, damaged, error) && check_mask(&r, name, error);
@@ -201,7 +218,12 @@ gboolean tm_png_read_mask(const TmFileBytes *b, const char *name, TmMask *out, g
          decode(&r, name, bytes, damaged, error);
   }
   if (ok) {
-    *out = (TmMask){.w = (int)r.w, .h = (int)r.h, .depth = r.depth, .bytes = (int)bytes, .px = g_steal_pointer(&r.pixels), .warned = r.warnings > 0};
+    *out = (TmMask){.w = (int)r.w,
+                    .h = (int)r.h,
+                    .depth = r.depth,
+                    .bytes = (int)bytes,
+                    .px = g_steal_pointer(&r.pixels),
+                    .warned = r.warnings > 0};
     out->kind = r.type == PNG_COLOR_TYPE_PALETTE ? TM_MASK_PALETTE : bytes == 3 ? TM_MASK_RGB : TM_MASK_GREY;
     copy_palette(&r, out);
   }

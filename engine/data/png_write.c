@@ -48,13 +48,15 @@ static void on_write(png_structp png, png_bytep data, gsize n) {
   }
 }
 
-static void on_flush(png_structp png) { (void)png; }
+static void on_flush(png_structp png) {
+  (void)png;
+}
 
 static void body(Writer *w) {
   png_set_write_fn(w->png, w, on_write, on_flush);
   png_set_user_limits(w->png, 0x7fffffff, 0x7fffffff);
-  png_set_IHDR(w->png, w->info, (png_uint_32)w->w, (png_uint_32)w->h, w->depth, w->type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(w->png, w->info, (png_uint_32)w->w, (png_uint_32)w->h, w->depth, w->type, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (w->n_palette) {
     png_set_PLTE(w->png, w->info, w->palette, w->n_palette);
     png_set_filter(w->png, 0, PNG_FILTER_NONE); /* neighbouring indices have no smooth relation */
@@ -84,13 +86,17 @@ static gboolean encode(Writer *w) {
 static void set_error(const char *path, int code, const char *message, GError **error) {
   g_autofree char *name = g_filename_display_name(path);
   if (code == ENOSPC || code == EDQUOT || code == EFBIG)
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_SPACE, _("“%s” cannot be written: the disk is full (%s). Make room or choose another folder."), name,
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_SPACE,
+                _("“%s” cannot be written: the disk is full (%s). Make room or choose another folder."), name,
                 g_strerror(code));
   else if (code == ENAMETOOLONG)
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("“%s” cannot be written: the name is longer than the file system takes. Shorten the picture's name."),
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE,
+                _("“%s” cannot be written: the name is longer than the file system takes. Shorten the "
+                  "picture's name."),
                 name);
   else
-    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("“%s” cannot be written: %s."), name, code ? g_strerror(code) : message);
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("“%s” cannot be written: %s."), name,
+                code ? g_strerror(code) : message);
 }
 
 /* A name of its own and short, so that it fits where the final name does. */
@@ -98,7 +104,8 @@ static int open_temporary(const char *path, char **out) {
   static gint counter;
   g_autofree char *dir = g_path_get_dirname(path);
   for (int attempt = 0; attempt < 100; attempt++) {
-    g_autofree char *base = g_strdup_printf(".tarmac-%d-%d.tmp", (int)getpid(), g_atomic_int_add(&counter, 1));
+    g_autofree char *base =
+        g_strdup_printf(".tarmac-%d-%d.tmp", (int)getpid(), g_atomic_int_add(&counter, 1));
     g_autofree char *tmp = g_build_filename(dir, base, NULL);
     const int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) {
@@ -135,7 +142,8 @@ static gboolean write_file(const char *path, Writer *w, GError **error) {
 static gboolean check_size(const char *path, int w, int h, GError **error) {
   if (w >= 1 && h >= 1) return TRUE;
   g_autofree char *name = g_filename_display_name(path);
-  g_set_error(error, TM_ERROR, TM_ERROR_SHAPE, _("“%s” cannot be written: a picture of %d×%d pixels has nothing in it."), name, w, h);
+  g_set_error(error, TM_ERROR, TM_ERROR_SHAPE,
+              _("“%s” cannot be written: a picture of %d×%d pixels has nothing in it."), name, w, h);
   return FALSE;
 }
 
@@ -145,25 +153,34 @@ static void fill_palette(Writer *w, const guint8 *labels, const guint32 *palette
   w->n_palette = (int)MAX(last, 1u);
   for (guint i = 0; i < last; i++) {
     const guint32 c = i < n ? palette[i] : i * 0x010101u;
-    w->palette[i] = (png_color){.red = (png_byte)(c >> 16 & 0xff), .green = (png_byte)(c >> 8 & 0xff), .blue = (png_byte)(c & 0xff)};
+    w->palette[i] = (png_color){
+        .red = (png_byte)(c >> 16 & 0xff), .green = (png_byte)(c >> 8 & 0xff), .blue = (png_byte)(c & 0xff)};
   }
 }
 
-gboolean tm_png_write_index(const char *path, const guint8 *labels, int w, int h, const guint32 *palette, guint n, GError **error) {
+gboolean tm_png_write_index(const char *path, const guint8 *labels, int w, int h, const guint32 *palette,
+                            guint n, GError **error) {
   if (!check_size(path, w, h, error)) return FALSE;
-  Writer writer = {.w = w, .h = h, .depth = 8, .type = PNG_COLOR_TYPE_PALETTE, .rows = labels, .stride = (gsize)w};
+  Writer writer = {
+      .w = w, .h = h, .depth = 8, .type = PNG_COLOR_TYPE_PALETTE, .rows = labels, .stride = (gsize)w};
   fill_palette(&writer, labels, palette, n);
   return write_file(path, &writer, error);
 }
 
 gboolean tm_png_write_grey16(const char *path, const guint16 *values, int w, int h, GError **error) {
   if (!check_size(path, w, h, error)) return FALSE;
-  Writer writer = {.w = w, .h = h, .depth = 16, .type = PNG_COLOR_TYPE_GRAY, .rows = (const guint8 *)values, .stride = (gsize)w * 2};
+  Writer writer = {.w = w,
+                   .h = h,
+                   .depth = 16,
+                   .type = PNG_COLOR_TYPE_GRAY,
+                   .rows = (const guint8 *)values,
+                   .stride = (gsize)w * 2};
   return write_file(path, &writer, error);
 }
 
 gboolean tm_png_write_rgb(const char *path, const guint8 *rgb, int w, int h, GError **error) {
   if (!check_size(path, w, h, error)) return FALSE;
-  Writer writer = {.w = w, .h = h, .depth = 8, .type = PNG_COLOR_TYPE_RGB, .rows = rgb, .stride = (gsize)w * 3};
+  Writer writer = {
+      .w = w, .h = h, .depth = 8, .type = PNG_COLOR_TYPE_RGB, .rows = rgb, .stride = (gsize)w * 3};
   return write_file(path, &writer, error);
 }

@@ -24,7 +24,8 @@ typedef struct {
   guint done;
   gint64 told;
   Tally traits[TM_IMAGE_N_TRAITS], flat_rgb;
-  guint64 n, sum[3], squares[3]; /* of usable train pictures: integers, so that the order of threads changes nothing */
+  guint64 n, sum[3],
+      squares[3]; /* of usable train pictures: integers, so that the order of threads changes nothing */
 } Job;
 
 void tm_scan_free(TmScan *s) {
@@ -105,7 +106,8 @@ static void run_threads(Job *j, int threads) {
     if (extra[k]) g_thread_join(extra[k]);
 }
 
-/* The net divides by std, so it is at least one grey level; without pictures the normalisation leaves values as they are. */
+/* The net divides by std, so it is at least one grey level; without pictures the normalisation leaves values
+ * as they are. */
 static void finish_statistics(const Job *j) {
   for (int c = 0; c < 3; c++) {
     const long double n = j->n, mean = n > 0 ? j->sum[c] / n : 0;
@@ -119,7 +121,9 @@ static void add_note(TmScan *s, const TmDataset *d, const Tally *t, const char *
   if (t->count == 0) return;
   const TmEntry *e = tm_dataset_at(d, t->first);
   tm_finding_add(s->findings, TM_FINDING_NOTE, t->count == 1 ? t->first : G_MAXUINT, FALSE,
-                 t->count == 1 ? g_strdup_printf("%s: %s", e->name, what) : g_strdup_printf(_("%u pictures, the first %s: %s"), t->count, e->name, what));
+                 t->count == 1
+                     ? g_strdup_printf("%s: %s", e->name, what)
+                     : g_strdup_printf(_("%u pictures, the first %s: %s"), t->count, e->name, what));
 }
 
 static void add_notes(Job *j) {
@@ -141,17 +145,25 @@ static void add_absent(TmScan *s, const TmDataset *d) {
   for (TmSplit split = TM_SPLIT_TRAIN; split <= TM_SPLIT_VAL; split++)
     for (guint c = 0; d->n_split[split] > 0 && c < d->classes->n; c++)
       if (s->pixels[split][c] == 0)
-        tm_finding_add(s->findings, TM_FINDING_CLASS_ABSENT, G_MAXUINT, FALSE,
-                       split == TM_SPLIT_TRAIN
-                           ? g_strdup_printf(_("“%s” has no pixels in the training pictures: it cannot be learned and gets no weight."), d->classes->classes[c].name)
-                           : g_strdup_printf(_("“%s” has no pixels in the validation pictures: its score is shown as n/a."), d->classes->classes[c].name));
+        tm_finding_add(
+            s->findings, TM_FINDING_CLASS_ABSENT, G_MAXUINT, FALSE,
+            split == TM_SPLIT_TRAIN
+                ? g_strdup_printf(_("“%s” has no pixels in the training pictures: it cannot be learned and "
+                                    "gets no weight."),
+                                  d->classes->classes[c].name)
+                : g_strdup_printf(
+                      _("“%s” has no pixels in the validation pictures: its score is shown as n/a."),
+                      d->classes->classes[c].name));
 }
 
 static void add_sizes(TmScan *s) {
   if (s->min_w == s->max_w && s->min_h == s->max_h) return;
-  tm_finding_add(s->findings, TM_FINDING_NOTE, G_MAXUINT, FALSE,
-                 g_strdup_printf(_("The pictures have several sizes, from %d to %d pixels wide and %d to %d high. Training cuts crops of one size and pads smaller pictures with void; prediction keeps each size."),
-                                 s->min_w, s->max_w, s->min_h, s->max_h));
+  tm_finding_add(
+      s->findings, TM_FINDING_NOTE, G_MAXUINT, FALSE,
+      g_strdup_printf(
+          _("The pictures have several sizes, from %d to %d pixels wide and %d to %d high. Training cuts "
+            "crops of one size and pads smaller pictures with void; prediction keeps each size."),
+          s->min_w, s->max_w, s->min_h, s->max_h));
 }
 
 static int by_entry(gconstpointer a, gconstpointer b) {
@@ -169,7 +181,8 @@ TmScan *tm_scan_run(const TmDataset *d, int threads, TmScanProgress progress, gp
   g_mutex_init(&j.lock);
   run_threads(&j, threads);
   g_mutex_clear(&j.lock);
-  if (!g_atomic_int_get(&j.cancelled) && progress && !progress(s->n_entries, s->n_entries, user)) j.cancelled = TRUE;
+  if (!g_atomic_int_get(&j.cancelled) && progress && !progress(s->n_entries, s->n_entries, user))
+    j.cancelled = TRUE;
   if (j.cancelled) {
     g_set_error(error, TM_ERROR, TM_ERROR_CANCELLED, _("The scan was cancelled."));
     return NULL;

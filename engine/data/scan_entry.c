@@ -8,10 +8,10 @@
 #include "engine/graph/node.h"
 
 enum {
-  MOST_VALUES = 4096,     /* a mask with more distinct values is no mask */
-  VALUES_TOLD = 4,        /* unknown values named in a sentence */
-  SMOOTHED_MOST = 20,     /* percent of pixels between classes, above which a smoothed mask is left out */
-  VOID_TOLD = 50,         /* percent of void, from which a picture is named */
+  MOST_VALUES = 4096, /* a mask with more distinct values is no mask */
+  VALUES_TOLD = 4,    /* unknown values named in a sentence */
+  SMOOTHED_MOST = 20, /* percent of pixels between classes, above which a smoothed mask is left out */
+  VOID_TOLD = 50,     /* percent of void, from which a picture is named */
 };
 
 void tm_finding_free(gpointer p) {
@@ -25,7 +25,9 @@ void tm_finding_add(GPtrArray *findings, TmFindingKind kind, guint entry, gboole
   g_ptr_array_add(findings, f);
 }
 
-void tm_entry_scan_clear(TmEntryScan *s) { g_clear_pointer(&s->findings, g_ptr_array_unref); }
+void tm_entry_scan_clear(TmEntryScan *s) {
+  g_clear_pointer(&s->findings, g_ptr_array_unref);
+}
 
 /* Takes the entry out, for the reason in @text. */
 static void leave_out(TmEntryScan *s, TmFindingKind kind, guint i, char *text) {
@@ -69,7 +71,9 @@ static char *list_unknown(const TmClassTable *t, GArray *unknown) {
   for (guint k = 0; k < MIN(unknown->len, VALUES_TOLD); k++) {
     const TmMaskValue *v = &g_array_index(unknown, TmMaskValue, k);
     g_autofree char *value = value_text(t, v->value);
-    g_string_append_printf(s, ngettext("%s%s on %llu pixel (at x %d, y %d)", "%s%s on %llu pixels (first at x %d, y %d)", (gulong)v->count),
+    g_string_append_printf(s,
+                           ngettext("%s%s on %llu pixel (at x %d, y %d)",
+                                    "%s%s on %llu pixels (first at x %d, y %d)", (gulong)v->count),
                            k ? ", " : "", value, (unsigned long long)v->count, v->x, v->y);
   }
   if (unknown->len > VALUES_TOLD) g_string_append_printf(s, _(" and %u more"), unknown->len - VALUES_TOLD);
@@ -77,22 +81,31 @@ static char *list_unknown(const TmClassTable *t, GArray *unknown) {
 }
 
 static void report_unknown(TmEntryScan *s, const TmDataset *d, guint i, GArray *unknown) {
-  g_autofree char *name = g_filename_display_name(tm_dataset_at(d, i)->mask), *list = list_unknown(d->classes, unknown);
+  g_autofree char *name = g_filename_display_name(tm_dataset_at(d, i)->mask),
+                  *list = list_unknown(d->classes, unknown);
   char *text;
   if (d->classes->code == TM_MASK_INDEX)
-    text = g_strdup_printf(_("“%s” holds %s, which the class table does not know; read as void. Give the value to a class, or list it as void."), name, list);
-  else
-    text = g_strdup_printf(_("“%s” holds %s, which the colour table does not know; read as void, since the nearest colour might be another class. Correct the mask, or add the colour to the table."),
+    text = g_strdup_printf(_("“%s” holds %s, which the class table does not know; read as void. Give the "
+                             "value to a class, or list it as void."),
                            name, list);
+  else
+    text = g_strdup_printf(
+        _("“%s” holds %s, which the colour table does not know; read as void, since the nearest colour might "
+          "be another class. Correct the mask, or add the colour to the table."),
+        name, list);
   tm_finding_add(s->findings, TM_FINDING_UNKNOWN, i, FALSE, text);
 }
 
-static void report_smoothed(TmEntryScan *s, const TmDataset *d, guint i, guint n_values, double unknown_percent) {
+static void report_smoothed(TmEntryScan *s, const TmDataset *d, guint i, guint n_values,
+                            double unknown_percent) {
   g_autofree char *name = g_filename_display_name(tm_dataset_at(d, i)->mask);
   const gboolean out = unknown_percent > SMOOTHED_MOST;
-  char *text = g_strdup_printf(out ? _("“%s” holds %u different values and looks anti-aliased or lossily compressed: %.1f %% of its pixels are between classes, so it is left out. Save masks without smoothing, as PNG.")
-                                   : _("“%s” holds %u different values and looks anti-aliased or lossily compressed: %.1f %% of its pixels are between classes and are read as void. Save masks without smoothing, as PNG."),
-                               name, n_values, unknown_percent);
+  char *text = g_strdup_printf(
+      out ? _("“%s” holds %u different values and looks anti-aliased or lossily compressed: %.1f %% of its "
+              "pixels are between classes, so it is left out. Save masks without smoothing, as PNG.")
+          : _("“%s” holds %u different values and looks anti-aliased or lossily compressed: %.1f %% of its "
+              "pixels are between classes and are read as void. Save masks without smoothing, as PNG."),
+      name, n_values, unknown_percent);
   if (out)
     leave_out(s, TM_FINDING_ANTIALIASED, i, text);
   else
@@ -100,7 +113,8 @@ static void report_smoothed(TmEntryScan *s, const TmDataset *d, guint i, guint n
 }
 
 /* Sorts the mask's values into the classes' counts and returns those the table does not know. */
-static GArray *count_classes(TmEntryScan *s, const TmClassTable *t, const GArray *values, guint64 *n_unknown) {
+static GArray *count_classes(TmEntryScan *s, const TmClassTable *t, const GArray *values,
+                             guint64 *n_unknown) {
   GArray *unknown = g_array_new(FALSE, FALSE, sizeof(TmMaskValue));
   for (guint k = 0; k < values->len; k++) {
     const TmMaskValue *v = &g_array_index(values, TmMaskValue, k);
@@ -120,10 +134,12 @@ static void report_void(TmEntryScan *s, const TmDataset *d, guint i, guint64 tot
   if (empty * 100 < total * VOID_TOLD) return;
   g_autofree char *name = e->mask ? g_filename_display_name(e->mask) : g_strdup(e->name);
   if (empty == total)
-    leave_out(s, TM_FINDING_ALL_VOID, i, g_strdup_printf(_("“%s” is void everywhere: there is nothing to learn from it."), name));
+    leave_out(s, TM_FINDING_ALL_VOID, i,
+              g_strdup_printf(_("“%s” is void everywhere: there is nothing to learn from it."), name));
   else
     tm_finding_add(s->findings, TM_FINDING_ALL_VOID, i, FALSE,
-                   g_strdup_printf(_("“%s” is void on %.1f %% of its pixels."), name, 100.0 * (double)empty / (double)total));
+                   g_strdup_printf(_("“%s” is void on %.1f %% of its pixels."), name,
+                                   100.0 * (double)empty / (double)total));
 }
 
 static void check_mask(TmEntryScan *s, const TmDataset *d, guint i, const TmMask *m) {
@@ -132,13 +148,17 @@ static void check_mask(TmEntryScan *s, const TmDataset *d, guint i, const TmMask
   s->flat_rgb = t->code == TM_MASK_INDEX && tm_mask_is_flat_rgb(m);
   if (t->code == TM_MASK_INDEX && m->kind == TM_MASK_RGB && !s->flat_rgb) {
     leave_out(s, TM_FINDING_UNREADABLE, i,
-              g_strdup_printf(_("“%s” is a colour-coded mask, and the classes of this dataset are given by grey values. Add a label_colors.txt with “R G B name” lines."), name));
+              g_strdup_printf(_("“%s” is a colour-coded mask, and the classes of this dataset are given by "
+                                "grey values. Add a label_colors.txt with “R G B name” lines."),
+                              name));
     return;
   }
   g_autoptr(GArray) values = tm_mask_values(m, t->code, MOST_VALUES);
   if (!values) {
     leave_out(s, TM_FINDING_ANTIALIASED, i,
-              g_strdup_printf(_("“%s” holds more than %d different values: it is a picture or lossily compressed, and no mask. It is left out."), name, MOST_VALUES));
+              g_strdup_printf(_("“%s” holds more than %d different values: it is a picture or lossily "
+                                "compressed, and no mask. It is left out."),
+                              name, MOST_VALUES));
     return;
   }
   const guint64 total = (guint64)m->w * (guint64)m->h;
@@ -160,7 +180,8 @@ static void scan_scene(const TmDataset *d, guint i, TmEntryScan *s) {
   }
   add_picture(s, sample.rgb, sample.w, sample.h);
   const gsize n = (gsize)sample.w * (gsize)sample.h;
-  for (gsize k = 0; k < n; k++) s->pixels[sample.labels[k] < d->classes->n ? sample.labels[k] : TM_MAX_CLASSES]++;
+  for (gsize k = 0; k < n; k++)
+    s->pixels[sample.labels[k] < d->classes->n ? sample.labels[k] : TM_MAX_CLASSES]++;
   report_void(s, d, i, n);
 }
 
@@ -171,7 +192,8 @@ static void scan_files(const TmDataset *d, guint i, TmEntryScan *s) {
   g_autofree char *image = g_filename_display_name(entry->image);
   GError *e = NULL;
   if (!entry->mask)
-    leave_out(s, TM_FINDING_NO_MASK, i, g_strdup_printf(_("“%s” has no mask; it is left out of training."), image));
+    leave_out(s, TM_FINDING_NO_MASK, i,
+              g_strdup_printf(_("“%s” has no mask; it is left out of training."), image));
   else if (!tm_mask_read(entry->mask, &m, &e))
     add_error(s, i, e);
   const TmPictureOptions o = {.mask_w = m.w, .mask_h = m.h};
@@ -189,7 +211,9 @@ static void scan_files(const TmDataset *d, guint i, TmEntryScan *s) {
   }
   g_autofree char *mask = g_filename_display_name(entry->mask);
   leave_out(s, TM_FINDING_SIZE, i,
-            g_strdup_printf(_("“%s” has %d×%d pixels and its mask “%s” %d×%d; nothing is stretched, so it is left out."), image, p.w, p.h, mask, m.w, m.h));
+            g_strdup_printf(
+                _("“%s” has %d×%d pixels and its mask “%s” %d×%d; nothing is stretched, so it is left out."),
+                image, p.w, p.h, mask, m.w, m.h));
 }
 
 void tm_entry_scan(const TmDataset *d, guint i, TmEntryScan *out) {

@@ -5,13 +5,13 @@
 #include "engine/data/scan.h"
 
 typedef struct {
-  gboolean usable;                   /* can be trained on */
-  int w, h;                          /* of the picture; 0 when it could not be read */
-  guint traits;                      /* TmImageTrait bits */
-  gboolean flat_rgb;                 /* the mask is RGB with R = G = B, read as grey */
+  gboolean usable;                    /* can be trained on */
+  int w, h;                           /* of the picture; 0 when it could not be read */
+  guint traits;                       /* TmImageTrait bits */
+  gboolean flat_rgb;                  /* the mask is RGB with R = G = B, read as grey */
   guint64 pixels[TM_MAX_CLASSES + 1]; /* by class; the last is void */
-  guint64 n, sum[3], squares[3];     /* of the picture's RGB */
-  GPtrArray *findings;               /* TmFinding*, owned */
+  guint64 n, sum[3], squares[3];      /* of the picture's RGB */
+  GPtrArray *findings;                /* TmFinding*, owned */
 } TmEntryScan;
 
 /** Reads entry @i of @d. Never fails: what is wrong becomes a finding. */

@@ -12,7 +12,8 @@ GPtrArray *tm_text_lines_read(const char *path, GError **error) {
   if (!tm_file_bytes_read(path, &b, error)) return NULL;
   g_autofree char *name = g_filename_display_name(path);
   if (b.size > LARGEST_LIST || memchr(b.data, 0, b.size)) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is not a text file. Save it as plain text (UTF-8)."), name);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” is not a text file. Save it as plain text (UTF-8)."),
+                name);
     return NULL;
   }
   GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);

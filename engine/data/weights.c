@@ -1,4 +1,5 @@
-/* weights.c: class weights. A class's frequency is its share of all training pixels, void counted in the whole. */
+/* weights.c: class weights. A class's frequency is its share of all training pixels, void counted in the
+ * whole. */
 #include <glib/gi18n.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,10 +33,14 @@ static double median_present(const double *frequency, guint n) {
 static double weight(Rule rule, double frequency, double median) {
   if (frequency <= 0) return 0;
   switch (rule) {
-  case RULE_MEDIAN: return median / frequency;
-  case RULE_SQRT: return sqrt(CLAMP(median / frequency, RATIO_LEAST, RATIO_MOST));
-  case RULE_LOG: return 1 / log(LOG_OFFSET + frequency);
-  default: return 1;
+  case RULE_MEDIAN:
+    return median / frequency;
+  case RULE_SQRT:
+    return sqrt(CLAMP(median / frequency, RATIO_LEAST, RATIO_MOST));
+  case RULE_LOG:
+    return 1 / log(LOG_OFFSET + frequency);
+  default:
+    return 1;
   }
 }
 
@@ -46,18 +51,23 @@ static gboolean parse_rule(const char *name, Rule *out, GError **error) {
       *out = r;
       return TRUE;
     }
-  g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("“%s” is no rule for class weights; there are none, median, sqrt and log."), name ? name : "");
+  g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+              _("“%s” is no rule for class weights; there are none, median, sqrt and log."),
+              name ? name : "");
   return FALSE;
 }
 
-gboolean tm_scan_weights(const TmScan *s, const TmClassTable *t, const char *rule, float *out, GError **error) {
+gboolean tm_scan_weights(const TmScan *s, const TmClassTable *t, const char *rule, float *out,
+                         GError **error) {
   Rule r;
   if (!parse_rule(rule, &r, error)) return FALSE;
   const guint64 *pixels = s->pixels[TM_SPLIT_TRAIN];
   guint64 total = 0;
   for (guint c = 0; c <= TM_MAX_CLASSES; c++) total += pixels[c];
   if (total == pixels[TM_MAX_CLASSES]) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("No training picture has a labelled pixel, so there are no class weights. See the findings of the scan."));
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("No training picture has a labelled pixel, so there are no class weights. See the findings "
+                  "of the scan."));
     return FALSE;
   }
   double frequency[TM_MAX_CLASSES];

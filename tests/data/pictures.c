@@ -47,7 +47,9 @@ void put_bytes(const char *dir, const char *name, const void *data, gsize n) {
   g_assert_cmpint(fclose(f), ==, 0);
 }
 
-void put_text(const char *dir, const char *name, const char *text) { put_bytes(dir, name, text, strlen(text)); }
+void put_text(const char *dir, const char *name, const char *text) {
+  put_bytes(dir, name, text, strlen(text));
+}
 
 void put_array(const char *dir, const char *name, GByteArray *b) {
   put_bytes(dir, name, b->data, b->len);
@@ -178,8 +180,8 @@ GByteArray *jpeg_make(const JpegSpec *s) {
 }
 
 void jpeg_add_orientation(GByteArray *jpeg, int orientation) {
-  guint8 app1[] = {0xff, 0xe1, 0,    34,   'E',  'x',  'i',  'f', 0, 0, 'M', 'M', 0, '*', 0, 0, 0, 8,
-                   0,    1,    0x01, 0x12, 0,    3,    0,    0,   0, 1, 0,   0,   0, 0,   0, 0, 0, 0};
+  guint8 app1[] = {0xff, 0xe1, 0,    34,   'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, '*', 0, 0, 0, 8,
+                   0,    1,    0x01, 0x12, 0,   3,   0,   0,   0, 1, 0,   0,   0, 0,   0, 0, 0, 0};
   app1[29] = (guint8)orientation;
   g_autoptr(GByteArray) rest = g_byte_array_new();
   g_byte_array_append(rest, jpeg->data + 2, jpeg->len - 2);

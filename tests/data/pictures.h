@@ -1,4 +1,5 @@
-/* pictures.h: test pictures made at run time. PNGs are put together chunk by chunk, so that each can be wrong in one chosen way. */
+/* pictures.h: test pictures made at run time. PNGs are put together chunk by chunk, so that each can be wrong
+ * in one chosen way. */
 #pragma once
 
 #include <glib.h>
@@ -18,7 +19,8 @@ enum { GREY = 0, RGB = 2, PALETTE = 3, GREY_ALPHA = 4, RGBA = 6 };
 typedef struct {
   guint w, h;
   int depth, type;
-  const guint8 *samples; /* h rows of w * channels samples of one byte each (16 bits: of two, big-endian); packed to @depth */
+  const guint8 *samples; /* h rows of w * channels samples of one byte each (16 bits: of two, big-endian);
+                            packed to @depth */
   const guint8 *extra;   /* chunks between IHDR and IDAT, from png_chunk() */
   gsize n_extra;
 } PngSpec;

@@ -1,4 +1,5 @@
-/* CamVid as people have it, where it lies beside the project: every picture, and the figures numpy and Pillow give for it. */
+/* CamVid as people have it, where it lies beside the project: every picture, and the figures numpy and Pillow
+ * give for it. */
 #include <string.h>
 
 #include "engine/data/scan.h"
@@ -31,12 +32,14 @@ static void test_open(void) {
 
 /* numpy: bincount of the train masks; mean and std over all train pixels; the recipe's weights. */
 static void test_scan(void) {
-  static const guint64 pixels[12] = {10682767, 14750079, 623349, 20076880, 2845085, 6166762, 743859, 714595, 3719877, 405385, 184967, 2503995};
+  static const guint64 pixels[12] = {10682767, 14750079, 623349,  20076880, 2845085, 6166762,
+                                     743859,   714595,   3719877, 405385,   184967,  2503995};
   static const double mean[3] = {104.9847088978454, 108.35715034942982, 110.2477648160763};
   static const double std[3] = {78.23185835138021, 79.41801632859045, 78.25654020048135};
-  static const double weights[11] = {0.5160665911907358, 0.4472135954999579, 2.1363971474483683, 0.4472135954999579, 1.0,
-                                     0.6792333934589749, 1.9557003433375735, 1.9953433428712908, 0.874547359800934,  2.23606797749979,
-                                     2.23606797749979};
+  static const double weights[11] = {
+      0.5160665911907358, 0.4472135954999579, 2.1363971474483683, 0.4472135954999579, 1.0,
+      0.6792333934589749, 1.9557003433375735, 1.9953433428712908, 0.874547359800934,  2.23606797749979,
+      2.23606797749979};
   g_autoptr(TmDataset) d = open_camvid();
   if (!d) return;
   g_autoptr(GError) e = NULL;
@@ -44,9 +47,11 @@ static void test_scan(void) {
   g_autoptr(TmScan) s = tm_scan_run(d, 0, NULL, NULL, &e);
   g_assert_no_error(e);
   g_test_message("scanned %u pictures in %.2f s", s->n_entries, (double)(g_get_monotonic_time() - t) / 1e6);
-  for (guint i = 0; i < s->findings->len; i++) g_test_message("finding: %s", ((TmFinding *)s->findings->pdata[i])->text);
+  for (guint i = 0; i < s->findings->len; i++)
+    g_test_message("finding: %s", ((TmFinding *)s->findings->pdata[i])->text);
   g_assert_cmpuint(s->findings->len, ==, 0);
-  for (guint c = 0; c < 12; c++) g_assert_cmpuint(s->pixels[TM_SPLIT_TRAIN][c < 11 ? c : TM_MAX_CLASSES], ==, pixels[c]);
+  for (guint c = 0; c < 12; c++)
+    g_assert_cmpuint(s->pixels[TM_SPLIT_TRAIN][c < 11 ? c : TM_MAX_CLASSES], ==, pixels[c]);
   for (int c = 0; c < 3; c++) { /* another libjpeg may round a pixel otherwise */
     g_assert_cmpfloat_with_epsilon(s->mean[c], mean[c], 0.01);
     g_assert_cmpfloat_with_epsilon(s->std[c], std[c], 0.01);

@@ -1,4 +1,5 @@
-/* Class tables: values to classes, files of colours, JSON there and back, and colours that can be told apart. */
+/* Class tables: values to classes, files of colours, JSON there and back, and colours that can be told apart.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +33,10 @@ static TmClassTable *read_text(const char *text, GError **error) {
 /* Tabs, double tabs, blanks, CRLF, a byte order mark, no end of the last line. */
 static void test_label_colors(void) {
   g_autoptr(GError) e = NULL;
-  g_autoptr(TmClassTable) t = read_text("\xef\xbb\xbf" "64 128 64\tAnimal\r\n192 0 128\t\tArchway\r\n0 0 0   Void  \r\n\r\n 0 128 192 Bicycle lane", &e);
+  g_autoptr(TmClassTable) t =
+      read_text("\xef\xbb\xbf"
+                "64 128 64\tAnimal\r\n192 0 128\t\tArchway\r\n0 0 0   Void  \r\n\r\n 0 128 192 Bicycle lane",
+                &e);
   g_assert_no_error(e);
   g_assert_cmpuint(t->n, ==, 3);
   g_assert_cmpint(t->code, ==, TM_MASK_COLOUR);
@@ -51,7 +55,8 @@ static void test_old_mac_ends_and_csv(void) {
   g_autoptr(TmClassTable) csv = read_text("name,r,g,b\nAnimal,64,128,64\nUnlabelled,0,0,0\n", NULL);
   g_assert_cmpuint(csv->n, ==, 1);
   g_assert_cmpuint(csv->n_void, ==, 1);
-  g_autoptr(TmClassTable) map = read_text("# label:color_rgb:parts:actions\nroad:128,64,128::\nsky:70,130,180::\n", NULL);
+  g_autoptr(TmClassTable) map =
+      read_text("# label:color_rgb:parts:actions\nroad:128,64,128::\nsky:70,130,180::\n", NULL);
   g_assert_cmpuint(map->n, ==, 2);
   g_assert_cmpstr(map->classes[1].name, ==, "sky");
 }
@@ -66,7 +71,8 @@ static void test_same_colour(void) {
 }
 
 static void test_bad_lines(void) {
-  const char *const bad[] = {"1 2 Road\n", "256 0 0 Road\n", "-1 0 0 Road\n", "1 2 3\n", "Road\n", "a b c Road\n", "1 2 3 \t \n"};
+  const char *const bad[] = {"1 2 Road\n", "256 0 0 Road\n", "-1 0 0 Road\n", "1 2 3\n",
+                             "Road\n",     "a b c Road\n",   "1 2 3 \t \n"};
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autoptr(GError) e = NULL;
     g_assert_null(read_text(bad[i], &e));
@@ -133,14 +139,22 @@ static void test_json(void) {
 
 static void test_bad_json(void) {
   const char *const bad[] = {
-      "[]", "{}", "3", "{\"code\":\"index\"}", "{\"code\":\"index\",\"classes\":[]}", "{\"code\":\"other\",\"classes\":[{\"name\":\"a\",\"colour\":\"#000000\",\"value\":0}]}",
-      "{\"code\":\"index\",\"classes\":[3]}", "{\"code\":\"index\",\"classes\":[{\"name\":3,\"colour\":\"#000000\",\"value\":0}]}",
+      "[]",
+      "{}",
+      "3",
+      "{\"code\":\"index\"}",
+      "{\"code\":\"index\",\"classes\":[]}",
+      "{\"code\":\"other\",\"classes\":[{\"name\":\"a\",\"colour\":\"#000000\",\"value\":0}]}",
+      "{\"code\":\"index\",\"classes\":[3]}",
+      "{\"code\":\"index\",\"classes\":[{\"name\":3,\"colour\":\"#000000\",\"value\":0}]}",
       "{\"code\":\"index\",\"classes\":[{\"name\":\"a\",\"colour\":\"red\",\"value\":0}]}",
       "{\"code\":\"index\",\"classes\":[{\"name\":\"a\",\"colour\":\"#000000\",\"value\":-1}]}",
       "{\"code\":\"index\",\"classes\":[{\"name\":\"a\",\"colour\":\"#000000\",\"value\":1e30}]}",
-      "{\"code\":\"index\",\"classes\":[{\"name\":\"a\",\"colour\":\"#000000\",\"value\":1},{\"name\":\"b\",\"colour\":\"#000000\",\"value\":1}]}",
+      "{\"code\":\"index\",\"classes\":[{\"name\":\"a\",\"colour\":\"#000000\",\"value\":1},{\"name\":\"b\","
+      "\"colour\":\"#000000\",\"value\":1}]}",
       "{\"code\":\"index\",\"classes\":[{\"name\":\"a\",\"colour\":\"#000000\",\"value\":1}],\"void\":[1]}",
-      "{\"code\":\"index\",\"classes\":[{\"name\":\"a\",\"colour\":\"#000000\",\"value\":1}],\"void\":[\"x\"]}",
+      "{\"code\":\"index\",\"classes\":[{\"name\":\"a\",\"colour\":\"#000000\",\"value\":1}],\"void\":[\"x\"]"
+      "}",
   };
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autoptr(JsonNode) node = json_from_string(bad[i], NULL);
@@ -156,11 +170,14 @@ static double channel(guint32 v) {
   return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
 }
 
-static double f(double t) { return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116; }
+static double f(double t) {
+  return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
+}
 
 static void lab(guint32 c, double out[3]) {
   const double r = channel(c >> 16), g = channel(c >> 8 & 255), b = channel(c & 255);
-  const double x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505), y = f(0.2126 * r + 0.7152 * g + 0.0722 * b),
+  const double x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505),
+               y = f(0.2126 * r + 0.7152 * g + 0.0722 * b),
                z = f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089);
   out[0] = 116 * y - 16;
   out[1] = 500 * (x - y);
@@ -174,14 +191,15 @@ static double nearest(guint n) {
       double a[3], b[3];
       lab(tm_class_default_colour(i), a);
       lab(tm_class_default_colour(j), b);
-      least = MIN(least, sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2])));
+      least = MIN(least, sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                              (a[2] - b[2]) * (a[2] - b[2])));
     }
   return least;
 }
 
 static void test_default_colours(void) {
   g_assert_cmphex(tm_class_default_colour(0), ==, 0x94bbf7);
-  g_assert_cmpfloat(nearest(11), >, 31.0);  /* the palette's own smallest distance is 31.3 */
+  g_assert_cmpfloat(nearest(11), >, 31.0); /* the palette's own smallest distance is 31.3 */
   g_assert_cmpfloat(nearest(20), >, 24.0);
   g_assert_cmpfloat(nearest(32), >, 18.0);
   g_assert_cmpfloat(nearest(TM_MAX_CLASSES), >, 5.0);

@@ -6,7 +6,8 @@
 
 static void put_n(const char *dir, int n) {
   for (int i = 0; i < n; i++) {
-    g_autofree char *image = g_strdup_printf("images/p%02d.png", i), *mask = g_strdup_printf("masks/p%02d.png", i);
+    g_autofree char *image = g_strdup_printf("images/p%02d.png", i),
+                    *mask = g_strdup_printf("masks/p%02d.png", i);
     put_pair(dir, image, mask, 0, 1);
   }
 }
@@ -57,7 +58,9 @@ static void set_masks(Folder *f, const guint8 *values, guint n) {
   folder_open(f, NULL);
 }
 
-static void expect_index(const Folder *f, gint32 value, int class) { g_assert_cmpint(tm_class_table_index(tm_dataset_classes(f->d), value), ==, class); }
+static void expect_index(const Folder *f, gint32 value, int class) {
+  g_assert_cmpint(tm_class_table_index(tm_dataset_classes(f->d), value), ==, class);
+}
 
 static void test_gaps_in_values(Folder *f, gconstpointer data) {
   (void)data;
@@ -113,7 +116,8 @@ static void test_smoothed_guess(Folder *f, gconstpointer data) {
 static void test_mixed_kinds(Folder *f, gconstpointer data) {
   (void)data;
   guint8 grey[16 * 12], rgb[16 * 12 * 3];
-  for (guint i = 0; i < sizeof grey; i++) grey[i] = rgb[3 * i] = rgb[3 * i + 1] = rgb[3 * i + 2] = (guint8)(i % 3);
+  for (guint i = 0; i < sizeof grey; i++)
+    grey[i] = rgb[3 * i] = rgb[3 * i + 1] = rgb[3 * i + 2] = (guint8)(i % 3);
   put_picture(f->dir, "images/a.png", 16, 12);
   put_picture(f->dir, "images/b.png", 16, 12);
   put_picture(f->dir, "images/c.png", 16, 12);
@@ -121,13 +125,21 @@ static void test_mixed_kinds(Folder *f, gconstpointer data) {
   put_rgb(f->dir, "masks/b.png", 16, 12, rgb, 0);
   g_autoptr(GByteArray) plte = g_byte_array_new();
   png_chunk(plte, "PLTE", (const guint8[]){255, 0, 0, 0, 255, 0, 0, 0, 255}, 9);
-  put_array(f->dir, "masks/c.png", png_make(&(PngSpec){.w = 16, .h = 12, .depth = 8, .type = PALETTE, .samples = grey, .extra = plte->data, .n_extra = plte->len}));
+  put_array(f->dir, "masks/c.png",
+            png_make(&(PngSpec){.w = 16,
+                                .h = 12,
+                                .depth = 8,
+                                .type = PALETTE,
+                                .samples = grey,
+                                .extra = plte->data,
+                                .n_extra = plte->len}));
   folder_open(f, NULL);
   g_assert_cmpuint(tm_dataset_classes(f->d)->n, ==, 3);
   g_assert_true(folder_notes(f, "1 grey, 1 palette, 1 RGB"));
   g_assert_true(folder_notes(f, "R = G = B"));
   g_auto(TmSample) a = {0}, b = {0}, c = {0};
-  g_assert_true(tm_dataset_read(f->d, 0, &a, NULL) && tm_dataset_read(f->d, 1, &b, NULL) && tm_dataset_read(f->d, 2, &c, NULL));
+  g_assert_true(tm_dataset_read(f->d, 0, &a, NULL) && tm_dataset_read(f->d, 1, &b, NULL) &&
+                tm_dataset_read(f->d, 2, &c, NULL));
   g_assert_cmpmem(a.labels, sizeof grey, grey, sizeof grey);
   g_assert_cmpmem(b.labels, sizeof grey, grey, sizeof grey);
   g_assert_cmpmem(c.labels, sizeof grey, grey, sizeof grey);
@@ -161,7 +173,8 @@ static void test_instance_numbers(Folder *f, gconstpointer data) {
     px[2 * i + 1] = (guint8)(i / 8);
   }
   put_picture(f->dir, "images/a.png", 64, 64);
-  put_array(f->dir, "masks/a.png", png_make(&(PngSpec){.w = 64, .h = 64, .depth = 16, .type = GREY, .samples = px}));
+  put_array(f->dir, "masks/a.png",
+            png_make(&(PngSpec){.w = 64, .h = 64, .depth = 16, .type = GREY, .samples = px}));
   folder_refuse(f, TM_ERROR_DATA, "instance");
 }
 
@@ -340,18 +353,23 @@ static void test_demo(void) {
 
 static void test_demo_options(void) {
   g_autoptr(GError) e = NULL;
-  const TmDatasetOptions a = {.demo_train = 5, .demo_val = 2, .demo_width = 33, .demo_height = 16, .seed = 1}, b = {.demo_train = 9, .demo_val = 2, .demo_width = 33, .demo_height = 16, .seed = 1};
+  const TmDatasetOptions a = {.demo_train = 5, .demo_val = 2, .demo_width = 33, .demo_height = 16, .seed = 1},
+                         b = {.demo_train = 9, .demo_val = 2, .demo_width = 33, .demo_height = 16, .seed = 1};
   g_autoptr(TmDataset) x = tm_dataset_open("demo", &a, &e), y = tm_dataset_open("demo", &b, &e);
   g_assert_cmpuint(tm_dataset_n(x), ==, 7);
   g_assert_cmpstr(tm_dataset_hash(x), !=, tm_dataset_hash(y));
   g_auto(TmSample) s = {0}, t = {0}, u = {0};
   g_assert_true(tm_dataset_read(x, 5, &s, &e) && tm_dataset_read(y, 9, &t, &e));
-  g_assert_cmpmem(s.rgb, 33 * 16 * 3, t.rgb, 33 * 16 * 3); /* the same validation scenes, however many are trained on */
+  g_assert_cmpmem(s.rgb, 33 * 16 * 3, t.rgb,
+                  33 * 16 * 3); /* the same validation scenes, however many are trained on */
   const gboolean out[7] = {TRUE};
   g_autoptr(TmDataset) less = tm_dataset_subset(x, out, NULL);
   g_assert_true(tm_dataset_read(less, 4, &u, &e));
   g_assert_cmpmem(s.rgb, 33 * 16 * 3, u.rgb, 33 * 16 * 3); /* scenes stay with their entries */
-  const TmDatasetOptions bad[] = {{.demo_width = 8}, {.demo_height = -1}, {.demo_train = -3}, {.demo_width = 100000, .demo_height = 100000}};
+  const TmDatasetOptions bad[] = {{.demo_width = 8},
+                                  {.demo_height = -1},
+                                  {.demo_train = -3},
+                                  {.demo_width = 100000, .demo_height = 100000}};
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_assert_null(tm_dataset_open("demo", &bad[i], &e));
     g_assert_error(e, TM_ERROR, TM_ERROR_SETTING);

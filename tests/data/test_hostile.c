@@ -1,5 +1,5 @@
-/* Damage of every kind to small files: nothing crashes, and every file gives either a picture of its size or a sentence with its name. Run with the
- * address sanitizer this is the fuzz test of the decoders. */
+/* Damage of every kind to small files: nothing crashes, and every file gives either a picture of its size or
+ * a sentence with its name. Run with the address sanitizer this is the fuzz test of the decoders. */
 #include <string.h>
 
 #include "engine/core/random.h"
@@ -36,7 +36,8 @@ static guint try_file(const char *path) {
   return ok;
 }
 
-/* A few bytes changed, a piece cut off, a piece repeated; with PNG's checksums corrected now and then, so that damage gets past them. */
+/* A few bytes changed, a piece cut off, a piece repeated; with PNG's checksums corrected now and then, so
+ * that damage gets past them. */
 static void damage(GByteArray *b, TmRandom *r) {
   const guint kind = tm_random_int(r, 4);
   if (kind == 0) g_byte_array_set_size(b, MAX(tm_random_int(r, b->len), 1));
@@ -44,7 +45,8 @@ static void damage(GByteArray *b, TmRandom *r) {
     const guint from = tm_random_int(r, b->len - 20);
     g_byte_array_remove_range(b, from, 1 + tm_random_int(r, 16));
   }
-  for (guint k = 1 + tm_random_int(r, 6); kind && k > 0; k--) b->data[tm_random_int(r, b->len)] = (guint8)tm_random_next(r);
+  for (guint k = 1 + tm_random_int(r, 6); kind && k > 0; k--)
+    b->data[tm_random_int(r, b->len)] = (guint8)tm_random_next(r);
 }
 
 static void fuzz(GByteArray *good, guint64 seed) {
@@ -77,7 +79,14 @@ static void test_png_palette(void) {
   png_chunk(extra, "tRNS", (const guint8[]){0, 100}, 2);
   guint8 px[24 * 18];
   for (guint i = 0; i < sizeof px; i++) px[i] = i & 3;
-  fuzz(png_make(&(PngSpec){.w = 24, .h = 18, .depth = 2, .type = PALETTE, .samples = px, .extra = extra->data, .n_extra = extra->len}), 2);
+  fuzz(png_make(&(PngSpec){.w = 24,
+                           .h = 18,
+                           .depth = 2,
+                           .type = PALETTE,
+                           .samples = px,
+                           .extra = extra->data,
+                           .n_extra = extra->len}),
+       2);
 }
 
 /* Headers made at random with right checksums: every combination of size, depth, type and interlacing. */
@@ -88,8 +97,19 @@ static void test_png_headers(void) {
   tm_random_seed(&r, 3);
   for (int k = 0; k < ROUNDS; k++) {
     const guint8 depths[] = {1, 2, 4, 8, 16, 3}, types[] = {0, 2, 3, 4, 6, 1};
-    guint8 head[13] = {0, 0, 0, (guint8)tm_random_int(&r, 40), 0, 0, 0, (guint8)tm_random_int(&r, 40), depths[tm_random_int(&r, 6)],
-                       types[tm_random_int(&r, 6)], 0, 0, (guint8)tm_random_int(&r, 2)};
+    guint8 head[13] = {0,
+                       0,
+                       0,
+                       (guint8)tm_random_int(&r, 40),
+                       0,
+                       0,
+                       0,
+                       (guint8)tm_random_int(&r, 40),
+                       depths[tm_random_int(&r, 6)],
+                       types[tm_random_int(&r, 6)],
+                       0,
+                       0,
+                       (guint8)tm_random_int(&r, 2)};
     if (tm_random_int(&r, 20) == 0) head[tm_random_int(&r, 8)] = (guint8)tm_random_next(&r);
     GByteArray *good = png_make(&(PngSpec){.w = 70, .h = 70, .depth = 8, .type = RGBA});
     GByteArray *b = g_byte_array_new();
@@ -110,10 +130,14 @@ static void test_jpeg(void) {
   fuzz(b, 4);
 }
 
-static void test_jpeg_progressive(void) { fuzz(jpeg_make(&(JpegSpec){.w = 40, .h = 30, .components = 3, .gradient = TRUE, .progressive = TRUE}), 5); }
+static void test_jpeg_progressive(void) {
+  fuzz(jpeg_make(&(JpegSpec){.w = 40, .h = 30, .components = 3, .gradient = TRUE, .progressive = TRUE}), 5);
+}
 
 static void test_jpeg_cmyk(void) {
-  fuzz(jpeg_make(&(JpegSpec){.w = 40, .h = 30, .components = 4, .ycck = TRUE, .adobe = TRUE, .fill = {255, 3, 90, 200}}), 6);
+  fuzz(jpeg_make(&(JpegSpec){
+           .w = 40, .h = 30, .components = 4, .ycck = TRUE, .adobe = TRUE, .fill = {255, 3, 90, 200}}),
+       6);
 }
 
 int main(int argc, char **argv) {

@@ -56,7 +56,9 @@ static guint32 at(const Fix *f, int x, int y) {
   return (guint32)p[0] << 16 | (guint32)p[1] << 8 | p[2];
 }
 
-static void put_spec(Fix *f, const char *name, const PngSpec *s) { put_array(f->dir, name, png_make(s)); }
+static void put_spec(Fix *f, const char *name, const PngSpec *s) {
+  put_array(f->dir, name, png_make(s));
+}
 
 static void test_rgb_exact(Fix *f, gconstpointer data) {
   (void)data;
@@ -85,7 +87,14 @@ static void test_transparent_palette(Fix *f, gconstpointer data) {
   png_chunk(extra, "PLTE", (const guint8[]){10, 20, 30, 200, 100, 50}, 6);
   png_chunk(extra, "tRNS", (const guint8[]){0}, 1);
   const guint8 index[] = {0, 1, 1, 0, 1};
-  put_spec(f, "a.png", &(PngSpec){.w = 5, .h = 1, .depth = 1, .type = PALETTE, .samples = index, .extra = extra->data, .n_extra = extra->len});
+  put_spec(f, "a.png",
+           &(PngSpec){.w = 5,
+                      .h = 1,
+                      .depth = 1,
+                      .type = PALETTE,
+                      .samples = index,
+                      .extra = extra->data,
+                      .n_extra = extra->len});
   expect_ok(f, "a.png");
   g_assert_cmphex(at(f, 0, 0), ==, 0x0a141e);
   g_assert_cmphex(at(f, 4, 0), ==, 0xc86432);
@@ -117,7 +126,8 @@ static void test_grey_jpeg(Fix *f, gconstpointer data) {
 
 static void test_kind_by_signature(Fix *f, gconstpointer data) {
   (void)data;
-  put_array(f->dir, "really_jpeg.png", jpeg_make(&(JpegSpec){.w = 8, .h = 8, .components = 3, .fill = {255, 0, 0}}));
+  put_array(f->dir, "really_jpeg.png",
+            jpeg_make(&(JpegSpec){.w = 8, .h = 8, .components = 3, .fill = {255, 0, 0}}));
   expect_ok(f, "really_jpeg.png");
   put_picture(f->dir, "really_png.jpg", 8, 8);
   expect_ok(f, "really_png.jpg");
@@ -131,13 +141,17 @@ static void test_kind_by_signature(Fix *f, gconstpointer data) {
 static void test_cmyk(Fix *f, gconstpointer data) {
   (void)data;
   for (int ycck = 0; ycck < 2; ycck++) {
-    put_array(f->dir, "red.jpg", jpeg_make(&(JpegSpec){.w = 8, .h = 8, .components = 4, .ycck = ycck, .adobe = TRUE, .fill = {255, 0, 0, 255}}));
+    put_array(f->dir, "red.jpg",
+              jpeg_make(&(JpegSpec){
+                  .w = 8, .h = 8, .components = 4, .ycck = ycck, .adobe = TRUE, .fill = {255, 0, 0, 255}}));
     expect_ok(f, "red.jpg");
     const guint8 *p = f->p.rgb;
     g_assert_true(p[0] > 250 && p[1] < 5 && p[2] < 5);
     g_assert_cmpuint(f->p.traits, ==, TM_IMAGE_CMYK);
   }
-  put_array(f->dir, "dark.jpg", jpeg_make(&(JpegSpec){.w = 8, .h = 8, .components = 4, .adobe = TRUE, .fill = {200, 100, 50, 128}}));
+  put_array(
+      f->dir, "dark.jpg",
+      jpeg_make(&(JpegSpec){.w = 8, .h = 8, .components = 4, .adobe = TRUE, .fill = {200, 100, 50, 128}}));
   expect_ok(f, "dark.jpg");
   g_assert_cmpint(ABS(f->p.rgb[0] - 200 * 128 / 255), <, 4);
   g_assert_cmpint(ABS(f->p.rgb[2] - 50 * 128 / 255), <, 4);
@@ -145,14 +159,16 @@ static void test_cmyk(Fix *f, gconstpointer data) {
 
 static void test_cmyk_unknown_is_refused(Fix *f, gconstpointer data) {
   (void)data;
-  put_array(f->dir, "plain.jpg", jpeg_make(&(JpegSpec){.w = 8, .h = 8, .components = 4, .fill = {255, 0, 0, 255}}));
+  put_array(f->dir, "plain.jpg",
+            jpeg_make(&(JpegSpec){.w = 8, .h = 8, .components = 4, .fill = {255, 0, 0, 255}}));
   expect_refused(f, "plain.jpg", TM_ERROR_DATA, "CMYK");
 }
 
 static void test_truncated_jpeg(Fix *f, gconstpointer data) {
   (void)data;
   for (int progressive = 0; progressive < 2; progressive++) {
-    GByteArray *b = jpeg_make(&(JpegSpec){.w = 200, .h = 150, .components = 3, .gradient = TRUE, .progressive = progressive});
+    GByteArray *b = jpeg_make(
+        &(JpegSpec){.w = 200, .h = 150, .components = 3, .gradient = TRUE, .progressive = progressive});
     g_byte_array_set_size(b, b->len * 6 / 10);
     put_array(f->dir, "cut.jpg", b);
     expect_refused(f, "cut.jpg", TM_ERROR_DATA, "cut");
@@ -180,7 +196,8 @@ static void test_empty_file(Fix *f, gconstpointer data) {
 static void flip_bit_after(GByteArray *b, const char *chunk, gsize back) {
   for (guint i = 0; i + 4 < b->len; i++)
     if (memcmp(b->data + i, chunk, 4) == 0) {
-      const guint32 n = (guint32)b->data[i - 4] << 24 | (guint32)b->data[i - 3] << 16 | (guint32)b->data[i - 2] << 8 | b->data[i - 1];
+      const guint32 n = (guint32)b->data[i - 4] << 24 | (guint32)b->data[i - 3] << 16 |
+                        (guint32)b->data[i - 2] << 8 | b->data[i - 1];
       b->data[i + 4 + n + back] ^= 1;
       return;
     }
@@ -205,7 +222,8 @@ static void test_png_checksums(Fix *f, gconstpointer data) {
   expect_refused(f, "body.png", TM_ERROR_DATA, "CRC");
 }
 
-/* Two readings that differ: the file is innocent. The first reading is given, the second comes from the disk. */
+/* Two readings that differ: the file is innocent. The first reading is given, the second comes from the disk.
+ */
 static void test_memory_fault(Fix *f, gconstpointer data) {
   (void)data;
   put_array(f->dir, "a.png", small_png());
@@ -237,7 +255,14 @@ static void test_damaged_profile(Fix *f, gconstpointer data) {
   g_autoptr(GByteArray) extra = g_byte_array_new();
   png_chunk(extra, "iCCP", (const guint8 *)"x\0\0junkjunkjunk", 15);
   const guint8 rgb[] = {1, 2, 3, 4, 5, 6};
-  put_spec(f, "a.png", &(PngSpec){.w = 2, .h = 1, .depth = 8, .type = RGB, .samples = rgb, .extra = extra->data, .n_extra = extra->len});
+  put_spec(f, "a.png",
+           &(PngSpec){.w = 2,
+                      .h = 1,
+                      .depth = 8,
+                      .type = RGB,
+                      .samples = rgb,
+                      .extra = extra->data,
+                      .n_extra = extra->len});
   expect_ok(f, "a.png");
   g_assert_cmpmem(f->p.rgb, 6, rgb, 6);
   g_assert_cmpuint(f->p.traits, ==, TM_IMAGE_WARNED);
@@ -273,7 +298,8 @@ static void test_size_checked_before_memory(Fix *f, gconstpointer data) {
 
 static void test_one_bit_gigapixel(Fix *f, gconstpointer data) {
   (void)data;
-  /* 40000 x 40000 of one bit: a small file. Only the header is needed here: it must be refused before its pixels are touched. */
+  /* 40000 x 40000 of one bit: a small file. Only the header is needed here: it must be refused before its
+   * pixels are touched. */
   const guint8 head[] = {0, 0, 0x9c, 0x40, 0, 0, 0x9c, 0x40, 1, 0, 0, 0, 0};
   g_autoptr(GByteArray) png = g_byte_array_new();
   g_byte_array_append(png, (const guint8 *)"\x89PNG\r\n\x1a\n", 8);
@@ -300,17 +326,19 @@ static void test_orientation(Fix *f, gconstpointer data) {
   g_assert_cmpint(f->p.h, ==, 64);
   g_assert_cmpuint(f->p.traits, ==, TM_IMAGE_TURNED);
   g_assert_cmphex(at(f, 0, 0), ==, stored_bottom_left); /* 6: turned clockwise */
-  expect_ok(f, "a.jpg"); /* without a mask upright, as viewers show it */
+  expect_ok(f, "a.jpg");                                /* without a mask upright, as viewers show it */
   g_assert_cmpint(f->p.w, ==, 48);
   g_assert_true(read_with(f, "a.jpg", &(TmPictureOptions){.mask_w = 10, .mask_h = 10}));
   g_assert_cmpint(f->p.w, ==, 48);
 }
 
-/* Each orientation's definition, as the corner in which the stored first pixel lands and where the second goes. */
+/* Each orientation's definition, as the corner in which the stored first pixel lands and where the second
+ * goes. */
 static void test_all_orientations(void) {
   static const struct {
     int x, y, x1, y1;
-  } want[9] = {{0}, {0, 0, 1, 0}, {2, 0, 1, 0}, {2, 1, 1, 1}, {0, 1, 1, 1}, {0, 0, 0, 1}, {1, 0, 1, 1}, {1, 2, 1, 1}, {0, 2, 0, 1}};
+  } want[9] = {{0},          {0, 0, 1, 0}, {2, 0, 1, 0}, {2, 1, 1, 1}, {0, 1, 1, 1},
+               {0, 0, 0, 1}, {1, 0, 1, 1}, {1, 2, 1, 1}, {0, 2, 0, 1}};
   guint8 src[18] = {0};
   src[0] = 1;
   src[3] = 2;
@@ -324,24 +352,29 @@ static void test_all_orientations(void) {
 }
 
 static void test_exif_damaged(void) {
-  const guint8 tiff[] = {'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0};
+  const guint8 tiff[] = {'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 1, 0x12, 0,
+                         3,   0,   0, 0,   1, 0, 9, 0, 0, 0, 0, 0,    0};
   g_assert_cmpint(tm_exif_orientation(tiff, sizeof tiff), ==, 1); /* 9 is none */
   for (gsize n = 0; n < sizeof tiff; n++) {
-    g_autofree guint8 *cut = g_memdup2(tiff, MAX(n, 1)); /* its own block, so that a sanitizer sees a read past the end */
+    g_autofree guint8 *cut =
+        g_memdup2(tiff, MAX(n, 1)); /* its own block, so that a sanitizer sees a read past the end */
     g_assert_cmpint(tm_exif_orientation(cut, n), ==, 1);
   }
   const guint8 far[] = {'I', 'I', '*', 0, 0xff, 0xff, 0xff, 0xff, 0, 0};
   g_assert_cmpint(tm_exif_orientation(far, sizeof far), ==, 1);
-  const guint8 little[] = {'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0};
+  const guint8 little[] = {'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3,
+                           0,   1,   0,   0, 0, 8, 0, 0, 0, 0, 0,    0, 0};
   g_assert_cmpint(tm_exif_orientation(little, sizeof little), ==, 8);
 }
 
 static void test_png_orientation(Fix *f, gconstpointer data) {
   (void)data;
   g_autoptr(GByteArray) extra = g_byte_array_new();
-  const guint8 tiff[] = {'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 8, 0, 0, 0, 0, 0, 0};
+  const guint8 tiff[] = {'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 1, 0x12, 0,
+                         3,   0,   0, 0,   1, 0, 8, 0, 0, 0, 0, 0,    0};
   png_chunk(extra, "eXIf", tiff, sizeof tiff);
-  put_spec(f, "a.png", &(PngSpec){.w = 5, .h = 3, .depth = 8, .type = RGB, .extra = extra->data, .n_extra = extra->len});
+  put_spec(f, "a.png",
+           &(PngSpec){.w = 5, .h = 3, .depth = 8, .type = RGB, .extra = extra->data, .n_extra = extra->len});
   expect_ok(f, "a.png");
   g_assert_cmpint(f->p.w, ==, 3);
   g_assert_cmpint(f->p.h, ==, 5);
@@ -408,7 +441,8 @@ static void test_extensions(void) {
 }
 
 static gpointer decode_many(gpointer dir) {
-  g_autofree char *jpeg = tmp_path(dir, "a.jpg"), *cut = tmp_path(dir, "cut.jpg"), *png = tmp_path(dir, "a.png");
+  g_autofree char *jpeg = tmp_path(dir, "a.jpg"), *cut = tmp_path(dir, "cut.jpg"),
+                  *png = tmp_path(dir, "a.png");
   for (int k = 0; k < 40; k++) {
     g_auto(TmPicture) a = {0}, b = {0}, c = {0};
     g_assert_true(tm_image_read_picture(jpeg, NULL, &a, NULL));

@@ -44,7 +44,9 @@ static void test_segnet_not_camvid(Folder *f, gconstpointer data) {
 static void test_list_rebased(Folder *f, gconstpointer data) {
   (void)data;
   put_segnet(f->dir, 11);
-  put_text(f->dir, "train.txt", "/SegNet/CamVid/train/a.png /SegNet/CamVid/trainannot/a.png\n/SegNet/CamVid/train/b.png /SegNet/CamVid/trainannot/b.png\n");
+  put_text(f->dir, "train.txt",
+           "/SegNet/CamVid/train/a.png /SegNet/CamVid/trainannot/a.png\n/SegNet/CamVid/train/b.png "
+           "/SegNet/CamVid/trainannot/b.png\n");
   put_text(f->dir, "val.txt", "/SegNet/CamVid/val/c.png /SegNet/CamVid/valannot/c.png\n");
   folder_open(f, NULL);
   g_assert_cmpuint(tm_dataset_n_split(f->d, TM_SPLIT_TRAIN), ==, 2);
@@ -63,8 +65,10 @@ static void test_list_writings(Folder *f, gconstpointer data) {
   put_pair(f->dir, "train/d.png", "trainannot/d.png", 0, 5);
   put_pair(f->dir, "train/e.png", "trainannot/e.png", 0, 5);
   put_pair(f->dir, "train/g.png", "trainannot/g.png", 0, 5);
-  put_text(f->dir, "train.txt", "\xef\xbb\xbf/x/train/a.png /x/trainannot/a.png  \r\ntrain/b c.png trainannot/b c.png\r\n\r\ntrain\\d.png trainannot\\d.png\r\n"
-                                "./train/e.png\t\ttrainannot/e.png\t\r\ntrain/g.png trainannot/g.png");
+  put_text(f->dir, "train.txt",
+           "\xef\xbb\xbf/x/train/a.png /x/trainannot/a.png  \r\ntrain/b c.png trainannot/b "
+           "c.png\r\n\r\ntrain\\d.png trainannot\\d.png\r\n"
+           "./train/e.png\t\ttrainannot/e.png\t\r\ntrain/g.png trainannot/g.png");
   folder_open(f, NULL);
   g_assert_cmpuint(tm_dataset_n(f->d), ==, 5);
   folder_expect(f, "b c", "b c.png", -1);
@@ -76,7 +80,9 @@ static void test_list_writings(Folder *f, gconstpointer data) {
 static void test_list_missing(Folder *f, gconstpointer data) {
   (void)data;
   put_segnet(f->dir, 11);
-  put_text(f->dir, "train.txt", "train/a.png trainannot/a.png\ntrain/gone.png trainannot/gone.png\ntrain/b.png trainannot/nomask.png\n");
+  put_text(f->dir, "train.txt",
+           "train/a.png trainannot/a.png\ntrain/gone.png trainannot/gone.png\ntrain/b.png "
+           "trainannot/nomask.png\n");
   folder_open(f, NULL);
   g_assert_cmpuint(tm_dataset_n_split(f->d, TM_SPLIT_TRAIN), ==, 2);
   g_assert_true(folder_notes(f, "gone.png"));
@@ -104,7 +110,8 @@ static void test_list_of_pictures_only(Folder *f, gconstpointer data) {
 static void test_listed_twice(Folder *f, gconstpointer data) {
   (void)data;
   put_segnet(f->dir, 11);
-  put_text(f->dir, "train.txt", "train/a.png trainannot/a.png\ntrain/a.png trainannot/a.png\ntrain/b.png trainannot/b.png\n");
+  put_text(f->dir, "train.txt",
+           "train/a.png trainannot/a.png\ntrain/a.png trainannot/a.png\ntrain/b.png trainannot/b.png\n");
   put_text(f->dir, "val.txt", "train/b.png trainannot/b.png\n");
   folder_open(f, NULL);
   g_assert_cmpuint(tm_dataset_n_split(f->d, TM_SPLIT_TRAIN), ==, 2);
@@ -114,10 +121,14 @@ static void test_listed_twice(Folder *f, gconstpointer data) {
 
 static void test_images_masks(Folder *f, gconstpointer data) {
   (void)data;
-  const char *const names[][2] = {{"images", "masks"}, {"imgs", "labels"}, {"JPEGImages", "SegmentationClass"}, {"Images", "Annotations"}};
+  const char *const names[][2] = {{"images", "masks"},
+                                  {"imgs", "labels"},
+                                  {"JPEGImages", "SegmentationClass"},
+                                  {"Images", "Annotations"}};
   for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
     char *dir = tmp_new();
-    g_autofree char *i = g_strdup_printf("%s/a.png", names[k][0]), *m = g_strdup_printf("%s/a.png", names[k][1]);
+    g_autofree char *i = g_strdup_printf("%s/a.png", names[k][0]),
+                    *m = g_strdup_printf("%s/a.png", names[k][1]);
     put_pair(dir, i, m, 0, 1);
     g_autoptr(TmDataset) d = tm_dataset_open(dir, NULL, &f->error);
     g_assert_no_error(f->error);
@@ -177,7 +188,8 @@ static void test_camvid_original(Folder *f, gconstpointer data) {
   (void)data;
   put_text(f->dir, "label_colors.txt", colours);
   for (int k = 0; k < 3; k++) {
-    g_autofree char *i = g_strdup_printf("701_StillsRaw_full/s_%d.png", k), *m = g_strdup_printf("LabeledApproved_full/s_%d_L.png", k);
+    g_autofree char *i = g_strdup_printf("701_StillsRaw_full/s_%d.png", k),
+                    *m = g_strdup_printf("LabeledApproved_full/s_%d_L.png", k);
     put_picture(f->dir, i, 16, 12);
     put_rgb(f->dir, m, 16, 12, NULL, k == 1 ? 0x408040 : 0x804080);
   }

@@ -1,4 +1,5 @@
-/* Masks: the values that are written are the values that are read, whatever the bits; what is no mask is refused by name. */
+/* Masks: the values that are written are the values that are read, whatever the bits; what is no mask is
+ * refused by name. */
 #include <string.h>
 
 #include "engine/data/mask.h"
@@ -49,13 +50,15 @@ static void test_one_bit(Fix *f, gconstpointer data) {
 
 static void test_four_bits(Fix *f, gconstpointer data) {
   (void)data;
-  read_spec(f, &(PngSpec){.w = 5, .h = 1, .depth = 4, .type = GREY, .samples = (const guint8[]){0, 1, 2, 11, 15}});
+  read_spec(
+      f, &(PngSpec){.w = 5, .h = 1, .depth = 4, .type = GREY, .samples = (const guint8[]){0, 1, 2, 11, 15}});
   expect_values(f, (const gint32[]){0, 1, 2, 11, 15}, 5);
 }
 
 static void test_two_bits(Fix *f, gconstpointer data) {
   (void)data;
-  read_spec(f, &(PngSpec){.w = 3, .h = 2, .depth = 2, .type = GREY, .samples = (const guint8[]){0, 1, 2, 3, 2, 1}});
+  read_spec(
+      f, &(PngSpec){.w = 3, .h = 2, .depth = 2, .type = GREY, .samples = (const guint8[]){0, 1, 2, 3, 2, 1}});
   expect_values(f, (const gint32[]){0, 1, 2, 3, 2, 1}, 6);
 }
 
@@ -70,7 +73,9 @@ static void test_eight_bits(Fix *f, gconstpointer data) {
 
 static void test_sixteen_bits(Fix *f, gconstpointer data) {
   (void)data;
-  read_spec(f, &(PngSpec){.w = 3, .h = 1, .depth = 16, .type = GREY, .samples = (const guint8[]){0, 7, 1, 0, 0xff, 0xfe}});
+  read_spec(
+      f, &(PngSpec){
+             .w = 3, .h = 1, .depth = 16, .type = GREY, .samples = (const guint8[]){0, 7, 1, 0, 0xff, 0xfe}});
   expect_values(f, (const gint32[]){7, 256, 65534}, 3);
   g_autoptr(TmClassTable) t = tm_class_table_new(TM_MASK_INDEX);
   tm_class_table_add(t, "a", 0, 256);
@@ -85,7 +90,13 @@ static void test_palette(Fix *f, gconstpointer data) {
   (void)data;
   g_autoptr(GByteArray) extra = g_byte_array_new();
   png_chunk(extra, "PLTE", (const guint8[]){255, 0, 0, 0, 0, 255, 9, 9, 9, 1, 2, 3}, 12);
-  read_spec(f, &(PngSpec){.w = 4, .h = 1, .depth = 2, .type = PALETTE, .samples = (const guint8[]){0, 1, 2, 3}, .extra = extra->data, .n_extra = extra->len});
+  read_spec(f, &(PngSpec){.w = 4,
+                          .h = 1,
+                          .depth = 2,
+                          .type = PALETTE,
+                          .samples = (const guint8[]){0, 1, 2, 3},
+                          .extra = extra->data,
+                          .n_extra = extra->len});
   expect_values(f, (const gint32[]){0, 1, 2, 3}, 4);
   g_assert_cmphex((guint)tm_mask_value(&f->m, 1, TRUE), ==, 0x0000ff);
   g_autoptr(TmClassTable) colours = tm_class_table_new(TM_MASK_COLOUR);
@@ -99,24 +110,34 @@ static void test_palette(Fix *f, gconstpointer data) {
 
 static void test_rgb_by_colour(Fix *f, gconstpointer data) {
   (void)data;
-  read_spec(f, &(PngSpec){.w = 3, .h = 1, .depth = 8, .type = RGB, .samples = (const guint8[]){64, 128, 64, 64, 128, 65, 0, 0, 0}});
+  read_spec(f, &(PngSpec){.w = 3,
+                          .h = 1,
+                          .depth = 8,
+                          .type = RGB,
+                          .samples = (const guint8[]){64, 128, 64, 64, 128, 65, 0, 0, 0}});
   g_autoptr(TmClassTable) t = tm_class_table_new(TM_MASK_COLOUR);
   tm_class_table_add(t, "Animal", 0, 0x408040);
   tm_class_table_add(t, "Black", 0, 0);
   guint8 labels[3];
   g_assert_true(tm_mask_labels(&f->m, t, "m.png", labels, NULL));
-  g_assert_cmpmem(labels, 3, ((const guint8[]){0, 255, 1}), 3); /* one step off is unknown, never the nearest */
+  g_assert_cmpmem(labels, 3, ((const guint8[]){0, 255, 1}),
+                  3); /* one step off is unknown, never the nearest */
 }
 
 static void test_rgba_mask(Fix *f, gconstpointer data) {
   (void)data;
-  read_spec(f, &(PngSpec){.w = 2, .h = 1, .depth = 8, .type = RGBA, .samples = (const guint8[]){1, 2, 3, 0, 4, 5, 6, 255}});
+  read_spec(
+      f,
+      &(PngSpec){
+          .w = 2, .h = 1, .depth = 8, .type = RGBA, .samples = (const guint8[]){1, 2, 3, 0, 4, 5, 6, 255}});
   expect_values(f, (const gint32[]){0x010203, 0x040506}, 2);
 }
 
 static void test_grey_alpha_mask(Fix *f, gconstpointer data) {
   (void)data;
-  read_spec(f, &(PngSpec){.w = 2, .h = 1, .depth = 8, .type = GREY_ALPHA, .samples = (const guint8[]){3, 0, 4, 255}});
+  read_spec(
+      f,
+      &(PngSpec){.w = 2, .h = 1, .depth = 8, .type = GREY_ALPHA, .samples = (const guint8[]){3, 0, 4, 255}});
   expect_values(f, (const gint32[]){3, 4}, 2);
 }
 
@@ -124,11 +145,15 @@ static void test_flat_rgb(Fix *f, gconstpointer data) {
   (void)data;
   g_autoptr(TmClassTable) t = tm_class_table_camvid();
   guint8 labels[2];
-  read_spec(f, &(PngSpec){.w = 2, .h = 1, .depth = 8, .type = RGB, .samples = (const guint8[]){3, 3, 3, 10, 10, 10}});
+  read_spec(
+      f,
+      &(PngSpec){.w = 2, .h = 1, .depth = 8, .type = RGB, .samples = (const guint8[]){3, 3, 3, 10, 10, 10}});
   g_assert_true(tm_mask_is_flat_rgb(&f->m));
   g_assert_true(tm_mask_labels(&f->m, t, "m.png", labels, NULL));
   g_assert_cmpmem(labels, 2, ((const guint8[]){3, 10}), 2);
-  read_spec(f, &(PngSpec){.w = 2, .h = 1, .depth = 8, .type = RGB, .samples = (const guint8[]){3, 3, 3, 10, 10, 11}});
+  read_spec(
+      f,
+      &(PngSpec){.w = 2, .h = 1, .depth = 8, .type = RGB, .samples = (const guint8[]){3, 3, 3, 10, 10, 11}});
   g_assert_false(tm_mask_labels(&f->m, t, "m.png", labels, &f->error));
   g_assert_error(f->error, TM_ERROR, TM_ERROR_DATA);
   g_assert_nonnull(strstr(f->error->message, "m.png"));
@@ -140,7 +165,13 @@ static void test_transparent_grey(Fix *f, gconstpointer data) {
   (void)data;
   g_autoptr(GByteArray) extra = g_byte_array_new();
   png_chunk(extra, "tRNS", (const guint8[]){0, 1}, 2);
-  read_spec(f, &(PngSpec){.w = 3, .h = 1, .depth = 8, .type = GREY, .samples = (const guint8[]){0, 1, 2}, .extra = extra->data, .n_extra = extra->len});
+  read_spec(f, &(PngSpec){.w = 3,
+                          .h = 1,
+                          .depth = 8,
+                          .type = GREY,
+                          .samples = (const guint8[]){0, 1, 2},
+                          .extra = extra->data,
+                          .n_extra = extra->len});
   expect_values(f, (const gint32[]){0, 1, 2}, 3);
 }
 
@@ -156,7 +187,8 @@ static void test_jpeg_is_refused(Fix *f, gconstpointer data) {
 
 static void test_deep_colours_are_refused(Fix *f, gconstpointer data) {
   (void)data;
-  read_spec(f, &(PngSpec){.w = 1, .h = 1, .depth = 16, .type = RGB, .samples = (const guint8[]){0, 1, 0, 2, 0, 3}});
+  read_spec(
+      f, &(PngSpec){.w = 1, .h = 1, .depth = 16, .type = RGB, .samples = (const guint8[]){0, 1, 0, 2, 0, 3}});
   g_assert_error(f->error, TM_ERROR, TM_ERROR_DATA);
 }
 

@@ -51,7 +51,8 @@ static void test_folders_in_folders(Folder *f, gconstpointer data) {
 static void test_junk(Folder *f, gconstpointer data) {
   (void)data;
   add_pair(f, "1001.png", "1001.png");
-  const char *const junk[] = {"Thumbs.db", ".DS_Store", "._1001.png", "desktop.ini", ".hidden.png", "__MACOSX/1.png", ".git/x.png"};
+  const char *const junk[] = {"Thumbs.db",   ".DS_Store",      "._1001.png", "desktop.ini",
+                              ".hidden.png", "__MACOSX/1.png", ".git/x.png"};
   for (guint i = 0; i < G_N_ELEMENTS(junk); i++) {
     g_autofree char *a = g_strconcat("images/", junk[i], NULL), *b = g_strconcat("masks/", junk[i], NULL);
     put_text(f->dir, a, "junk");
@@ -124,7 +125,11 @@ static void test_unicode_both(Folder *f, gconstpointer data) {
 
 static void test_not_utf8(Folder *f, gconstpointer data) {
   (void)data;
-  add_pair(f, "stra\xdf" "e.png", "stra\xdf" "e_mask.png");
+  add_pair(f,
+           "stra\xdf"
+           "e.png",
+           "stra\xdf"
+           "e_mask.png");
   folder_open(f, NULL);
   const TmEntry *e = tm_dataset_entry(f->d, 0);
   g_assert_true(g_utf8_validate(e->name, -1, NULL));
@@ -145,7 +150,8 @@ static void test_long_name(Folder *f, gconstpointer data) {
 static void test_links(Folder *f, gconstpointer data) {
   (void)data;
   add_pair(f, "a.png", "a.png");
-  g_autofree char *loop = tmp_path(f->dir, "images/link"), *self = tmp_path(f->dir, "images/self"), *broken = tmp_path(f->dir, "images/b.png");
+  g_autofree char *loop = tmp_path(f->dir, "images/link"), *self = tmp_path(f->dir, "images/self"),
+                  *broken = tmp_path(f->dir, "images/b.png");
   g_assert_cmpint(symlink("..", loop), ==, 0);
   g_assert_cmpint(symlink("self", self), ==, 0);
   g_assert_cmpint(symlink("nowhere", broken), ==, 0);
@@ -154,7 +160,8 @@ static void test_links(Folder *f, gconstpointer data) {
   g_assert_true(folder_notes(f, "images/b.png"));
 }
 
-/* A folder reached by a link and by its own name counts once, under its own name, whichever comes first in the alphabet. */
+/* A folder reached by a link and by its own name counts once, under its own name, whichever comes first in
+ * the alphabet. */
 static void test_linked_folder(Folder *f, gconstpointer data) {
   (void)data;
   add_pair(f, "a.png", "a.png");

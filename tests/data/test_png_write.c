@@ -97,7 +97,8 @@ static void test_failures_are_named(void) {
   g_assert_error(e, TM_ERROR, TM_ERROR_FILE);
   g_assert_nonnull(strstr(e->message, "a.png"));
   g_clear_error(&e);
-  g_autofree char *letters = g_strnfill(252, 'x'), *name = g_strconcat(letters, ".png", NULL), *path = g_build_filename(dir, name, NULL);
+  g_autofree char *letters = g_strnfill(252, 'x'), *name = g_strconcat(letters, ".png", NULL),
+                  *path = g_build_filename(dir, name, NULL);
   g_assert_false(tm_png_write_rgb(path, (const guint8[]){1, 2, 3}, 1, 1, &e)); /* 256 bytes */
   g_assert_error(e, TM_ERROR, TM_ERROR_FILE);
   g_assert_nonnull(strstr(e->message, "longer"));
@@ -114,7 +115,9 @@ static void test_failures_are_named(void) {
 
 /* In a child with a file system of 64 kB of its own: 0 as it should be, 77 where that is not allowed. */
 static int fill_disk(const char *dir) {
-  if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount("tmpfs", dir, "tmpfs", 0, "size=64k") != 0) return 77;
+  if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      mount("tmpfs", dir, "tmpfs", 0, "size=64k") != 0)
+    return 77;
   g_autofree char *path = g_build_filename(dir, "a.png", NULL);
   enum { SIDE = 300 };
   g_autofree guint8 *rgb = g_malloc(SIDE * SIDE * 3);

@@ -1,4 +1,5 @@
-/* The scan: every file that is wrong is named before training, with what is wrong and the way out; numbers are those of the pixels. */
+/* The scan: every file that is wrong is named before training, with what is wrong and the way out; numbers
+ * are those of the pixels. */
 #include <glib/gstdio.h>
 #include <math.h>
 
@@ -52,7 +53,8 @@ static void test_out_of_range(Folder *f, gconstpointer data) {
   g_autoptr(TmClassTable) t = two_classes();
   folder_open(f, &(TmDatasetOptions){.classes = t});
   g_autoptr(TmScan) s = scan(f);
-  const TmFinding *x = expect_one(s, TM_FINDING_UNKNOWN, WORDS("masks/a.png", "255", "2048", "x 32, y 0", "class", "void"));
+  const TmFinding *x =
+      expect_one(s, TM_FINDING_UNKNOWN, WORDS("masks/a.png", "255", "2048", "x 32, y 0", "class", "void"));
   g_assert_cmpuint(x->entry, ==, 0);
   g_assert_false(x->leaves_out);
   g_assert_cmpuint(s->pixels[TM_SPLIT_TRAIN][TM_MAX_CLASSES], ==, 2048);
@@ -98,7 +100,8 @@ static void test_void_swallows(Folder *f, gconstpointer data) {
 static void test_unknown_colour(Folder *f, gconstpointer data) {
   (void)data;
   guint8 rgb[32 * 32 * 3];
-  for (guint i = 0; i < 32 * 32; i++) memcpy(rgb + 3 * i, i < 512 ? (const guint8[]){64, 128, 64} : (const guint8[]){128, 64, 128}, 3);
+  for (guint i = 0; i < 32 * 32; i++)
+    memcpy(rgb + 3 * i, i < 512 ? (const guint8[]){64, 128, 64} : (const guint8[]){128, 64, 128}, 3);
   for (guint k = 0; k < 3; k++) memcpy(rgb + 3 * (5 * 32 + 7 + k), (const guint8[]){64, 128, 65}, 3);
   put_text(f->dir, "label_colors.txt", "64 128 64\tAnimal\n128 64 128\tRoad\n");
   put_picture(f->dir, "a.png", 32, 32);
@@ -129,7 +132,8 @@ static void cut_jpeg(const char *dir, const char *name) {
   put_array(dir, name, b);
 }
 
-/* Cut, empty, no picture at all, too tall, broken checksum: listed by name, left out, and the scan goes on. */
+/* Cut, empty, no picture at all, too tall, broken checksum: listed by name, left out, and the scan goes on.
+ */
 static void test_bad_files(Folder *f, gconstpointer data) {
   (void)data;
   const char *const names[] = {"cut.jpg", "empty.jpg", "letter.jpg", "tall.png", "crc.png"};
@@ -142,7 +146,8 @@ static void test_bad_files(Folder *f, gconstpointer data) {
   put_array(f->dir, "images/crc.png", b);
   put_pair(f->dir, "images/good.png", "masks/good.png", 0, 1);
   for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
-    g_autofree char *stem = g_strndup(names[i], strlen(names[i]) - 4), *mask = g_strdup_printf("masks/%s.png", stem);
+    g_autofree char *stem = g_strndup(names[i], strlen(names[i]) - 4),
+                    *mask = g_strdup_printf("masks/%s.png", stem);
     put_grey(f->dir, mask, 160, 120, NULL, 1);
   }
   folder_open(f, NULL);
@@ -182,7 +187,8 @@ static void test_size_mismatch(Folder *f, gconstpointer data) {
   put_pair(f->dir, "images/b.png", "masks/b.png", 0, 1);
   folder_open(f, NULL);
   g_autoptr(TmScan) s = scan(f);
-  const TmFinding *x = expect_one(s, TM_FINDING_SIZE, WORDS("images/a.png", "700×370", "masks/a.png", "702×370"));
+  const TmFinding *x =
+      expect_one(s, TM_FINDING_SIZE, WORDS("images/a.png", "700×370", "masks/a.png", "702×370"));
   g_assert_true(x->leaves_out && s->leave_out[0]);
 }
 
@@ -194,13 +200,22 @@ static void test_counted_notes(Folder *f, gconstpointer data) {
   guint8 rgba[16 * 12 * 4];
   memset(rgba, 9, sizeof rgba);
   for (int i = 0; i < 20; i++) {
-    g_autofree char *image = g_strdup_printf("images/%02d.png", i), *mask = g_strdup_printf("masks/%02d.png", i);
+    g_autofree char *image = g_strdup_printf("images/%02d.png", i),
+                    *mask = g_strdup_printf("masks/%02d.png", i);
     put_pair(f->dir, image, mask, 0, 1);
-    put_array(f->dir, image, png_make(&(PngSpec){.w = 16, .h = 12, .depth = 8, .type = RGB, .samples = rgba, .extra = junk->data, .n_extra = junk->len}));
+    put_array(f->dir, image,
+              png_make(&(PngSpec){.w = 16,
+                                  .h = 12,
+                                  .depth = 8,
+                                  .type = RGB,
+                                  .samples = rgba,
+                                  .extra = junk->data,
+                                  .n_extra = junk->len}));
   }
   put_array(f->dir, "images/20.jpg", jpeg_make(&(JpegSpec){.w = 16, .h = 12, .components = 1, .fill = {80}}));
   put_grey(f->dir, "masks/20.png", 16, 12, NULL, 1);
-  put_array(f->dir, "images/21.png", png_make(&(PngSpec){.w = 16, .h = 12, .depth = 8, .type = RGBA, .samples = rgba}));
+  put_array(f->dir, "images/21.png",
+            png_make(&(PngSpec){.w = 16, .h = 12, .depth = 8, .type = RGBA, .samples = rgba}));
   put_grey(f->dir, "masks/21.png", 16, 12, NULL, 0);
   folder_open(f, NULL);
   g_autoptr(TmScan) s = scan(f);
@@ -250,7 +265,8 @@ static void test_turned(Folder *f, gconstpointer data) {
   g_assert_true(turned && not_turned);
 }
 
-/* Mean and standard deviation of the pixels, as a plain second implementation has them; files left out have no part. */
+/* Mean and standard deviation of the pixels, as a plain second implementation has them; files left out have
+ * no part. */
 static void test_statistics(Folder *f, gconstpointer data) {
   (void)data;
   double sum[3] = {0}, squares[3] = {0};
@@ -261,7 +277,8 @@ static void test_statistics(Folder *f, gconstpointer data) {
       sum[i % 3] += rgb[i];
       squares[i % 3] += rgb[i] * rgb[i];
     }
-    g_autofree char *image = g_strdup_printf("train/%d.png", k), *mask = g_strdup_printf("trainannot/%d.png", k);
+    g_autofree char *image = g_strdup_printf("train/%d.png", k),
+                    *mask = g_strdup_printf("trainannot/%d.png", k);
     put_rgb(f->dir, image, 16, 12, rgb, 0);
     put_grey(f->dir, mask, 16, 12, NULL, (guint8)k);
   }
@@ -270,7 +287,8 @@ static void test_statistics(Folder *f, gconstpointer data) {
   put_rgb(f->dir, "val/v.png", 16, 12, NULL, 0xffffff);
   put_grey(f->dir, "valannot/v.png", 16, 12, NULL, 11);
   folder_open(f, NULL);
-  g_autoptr(TmScan) one = tm_scan_run(f->d, 1, NULL, NULL, NULL), many = tm_scan_run(f->d, 7, NULL, NULL, NULL);
+  g_autoptr(TmScan) one = tm_scan_run(f->d, 1, NULL, NULL, NULL),
+                    many = tm_scan_run(f->d, 7, NULL, NULL, NULL);
   const double n = 4 * 16 * 12;
   for (int c = 0; c < 3; c++) {
     const double mean = sum[c] / n;
@@ -285,7 +303,8 @@ static void test_statistics(Folder *f, gconstpointer data) {
   }
   g_assert_cmpuint(one->findings->len, ==, many->findings->len);
   for (guint i = 0; i < one->findings->len; i++)
-    g_assert_cmpstr(((TmFinding *)one->findings->pdata[i])->text, ==, ((TmFinding *)many->findings->pdata[i])->text);
+    g_assert_cmpstr(((TmFinding *)one->findings->pdata[i])->text, ==,
+                    ((TmFinding *)many->findings->pdata[i])->text);
 }
 
 static void test_flat_picture(Folder *f, gconstpointer data) {

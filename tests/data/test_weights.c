@@ -31,15 +31,23 @@ static void expect(const char *rule, const double *want, guint n) {
   for (guint i = 0; i < n; i++) g_assert_cmpfloat_with_epsilon(w[i], want[i], 1e-6);
 }
 
-static void test_none(void) { expect("none", (const double[]){1, 1, 1, 1}, 4); }
+static void test_none(void) {
+  expect("none", (const double[]){1, 1, 1, 1}, 4);
+}
 
 /* Median of 0.6, 0.2, 0.09, 0.01 is 0.145. */
-static void test_median(void) { expect("median", (const double[]){0.145 / 0.6, 0.145 / 0.2, 0.145 / 0.09, 14.5}, 4); }
+static void test_median(void) {
+  expect("median", (const double[]){0.145 / 0.6, 0.145 / 0.2, 0.145 / 0.09, 14.5}, 4);
+}
 
 /* 0.145/0.6 = 0.2417 stays, 14.5 is cut to 5. */
-static void test_sqrt(void) { expect("sqrt", (const double[]){sqrt(0.145 / 0.6), sqrt(0.145 / 0.2), sqrt(0.145 / 0.09), sqrt(5)}, 4); }
+static void test_sqrt(void) {
+  expect("sqrt", (const double[]){sqrt(0.145 / 0.6), sqrt(0.145 / 0.2), sqrt(0.145 / 0.09), sqrt(5)}, 4);
+}
 
-static void test_log(void) { expect("log", (const double[]){1 / log(1.7), 1 / log(1.3), 1 / log(1.19), 1 / log(1.11)}, 4); }
+static void test_log(void) {
+  expect("log", (const double[]){1 / log(1.7), 1 / log(1.3), 1 / log(1.19), 1 / log(1.11)}, 4);
+}
 
 /* A fifth class without pixels gets 0 and does not move the median. */
 static void test_absent(void) {
