@@ -2,6 +2,7 @@
 
 #include "engine/core/tensor.h"
 #include "engine/data/augment_private.h"
+#include "engine/data/free_memory.h"
 #include "engine/data/sample_cache.h"
 
 #include <glib/gi18n.h>
@@ -227,6 +228,19 @@ static gboolean start(TmLoader *l, GError **error) {
   return FALSE;
 }
 
+/* What is promised by the system but not there ends the process when it is written to, so it is asked for
+ * only where there is enough. */
+static gboolean make_ring(TmLoader *l) {
+  const TmLoaderOptions *o = &l->options;
+  const double bytes = 4.0 * o->augment.crop_w * o->augment.crop_h * o->batch * l->n_slots;
+  const gsize room = tm_free_memory();
+  if (room && bytes > (double)room) return FALSE;
+  l->slots = g_new0(Slot, l->n_slots);
+  for (guint i = 0; i < l->n_slots; i++)
+    if (!slot_init(l->slots + i, o)) return FALSE;
+  return TRUE;
+}
+
 static gboolean prepare(TmLoader *l, guint epoch, guint step, GError **error) {
   const TmLoaderOptions *o = &l->options;
   if (!find_members(l, error)) return FALSE;
@@ -234,9 +248,7 @@ static gboolean prepare(TmLoader *l, guint epoch, guint step, GError **error) {
   l->steps = MAX(o->last == TM_LAST_KEEP ? (l->n_members + b - 1) / b : l->n_members / b, 1);
   l->begin = (guint64)epoch * l->steps + step;
   l->n_slots = (guint)(o->ahead ? o->ahead : AHEAD) + 1; /* one is borrowed by the trainer */
-  l->slots = g_new0(Slot, l->n_slots);
-  for (guint i = 0; i < l->n_slots; i++) {
-    if (slot_init(l->slots + i, o)) continue;
+  if (!make_ring(l)) {
     g_set_error(
         error, TM_ERROR, TM_ERROR_NO_MEMORY,
         _("There is no memory for %u batches of %d samples of %d×%d pixels. Choose a smaller batch or crop."),

@@ -1,7 +1,6 @@
 #include "engine/data/sample_cache.h"
 
-#include <stdio.h>
-#include <unistd.h>
+#include "engine/data/free_memory.h"
 
 /* Samples are never thrown out again: with every picture read once an epoch in random order, a fixed part
  * kept gives as many hits as any order of eviction, and a borrowed sample stays valid without counting. */
@@ -13,27 +12,13 @@ struct _TmSampleCache {
   gsize budget, used;
 };
 
-static gsize free_memory(void) {
-  unsigned long long kib = 0;
-  FILE *f = fopen("/proc/meminfo", "re");
-  if (f) {
-    char line[128];
-    while (fgets(line, sizeof line, f))
-      if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1) break;
-    fclose(f);
-  }
-  if (kib) return (gsize)kib * 1024;
-  const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  return pages > 0 && size > 0 ? (gsize)pages * (gsize)size : 0;
-}
-
 TmSampleCache *tm_sample_cache_new(TmDataset *d, gsize budget) {
   TmSampleCache *c = g_new0(TmSampleCache, 1);
   c->dataset = tm_dataset_ref(d);
   g_mutex_init(&c->lock);
   c->n = tm_dataset_n(d);
   c->kept = g_try_new0(TmSample *, c->n);
-  c->budget = budget ? budget : MIN((gsize)1 << 30, free_memory() / 2);
+  c->budget = budget ? budget : MIN((gsize)1 << 30, tm_free_memory() / 2);
   return c;
 }
 

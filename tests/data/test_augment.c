@@ -9,7 +9,8 @@ enum { VOID = 255 };
 
 /* Pixel (x, y) says where it is: red x, green y, blue their sum. */
 static void coordinates(TmSample *s, int w, int h) {
-  *s = (TmSample){.w = w, .h = h, .rgb = g_malloc((gsize)w * (gsize)h * 3), .labels = g_malloc((gsize)w * (gsize)h)};
+  *s = (TmSample){
+      .w = w, .h = h, .rgb = g_malloc((gsize)w * (gsize)h * 3), .labels = g_malloc((gsize)w * (gsize)h)};
   for (int y = 0; y < h; y++)
     for (int x = 0; x < w; x++) {
       const int i = y * w + x;
@@ -72,7 +73,8 @@ static void test_crop(void) {
   for (guint64 seed = 0; seed < 600; seed++) {
     g_auto(TmSample) out = {0};
     apply(&a, seed, &in, &out);
-    const int first = out.rgb[0], step = out.rgb[3] - first, x0 = step > 0 ? first : first - 22, y0 = out.rgb[1];
+    const int first = out.rgb[0], step = out.rgb[3] - first, x0 = step > 0 ? first : first - 22,
+              y0 = out.rgb[1];
     g_assert_cmpint(ABS(step), ==, 1);
     for (int y = 0; y < 19; y++)
       for (int x = 0; x < 23; x++) {
@@ -101,7 +103,8 @@ static void weigh(Middle *m, double weight, int x, int y) {
   m->n += weight;
 }
 
-/* A bright square, which is the only label 1: wherever it goes, picture and mask must agree about its middle. */
+/* A bright square, which is the only label 1: wherever it goes, picture and mask must agree about its middle.
+ */
 static void check_alignment(const TmSample *in, const TmAugment *a, guint64 seed, int *seen) {
   g_auto(TmSample) out = {0};
   Middle label = {0}, light = {0};
@@ -111,7 +114,8 @@ static void check_alignment(const TmSample *in, const TmAugment *a, guint64 seed
     for (int x = 0; x < out.w; x++) {
       const int i = y * out.w + x;
       weigh(&label, out.labels[i] == 1, x, y);
-      weigh(&light, out.labels[i] == VOID ? 0 : out.rgb[i * 3], x, y); /* the padding's mean colour is not black */
+      weigh(&light, out.labels[i] == VOID ? 0 : out.rgb[i * 3], x,
+            y); /* the padding's mean colour is not black */
       cut |= out.labels[i] == 1 && (x < 2 || y < 2 || x > out.w - 3 || y > out.h - 3);
     }
   if (cut || label.n == 0) return;
@@ -133,8 +137,8 @@ static void test_alignment(void) {
   static const struct {
     float scale, rotate, flip;
     int crop;
-  } cases[] = {{1, 0, 0, 300},     {0.75f, 0, 0, 100},  {1.5f, 0, 1, 400},   {0.41f, 0, 1, 60},
-               {2.37f, 0, 0, 600}, {1, 10, 0, 300},     {1.3f, 30, 1, 400},  {0.6f, 17, 1, 90}};
+  } cases[] = {{1, 0, 0, 300},     {0.75f, 0, 0, 100}, {1.5f, 0, 1, 400},  {0.41f, 0, 1, 60},
+               {2.37f, 0, 0, 600}, {1, 10, 0, 300},    {1.3f, 30, 1, 400}, {0.6f, 17, 1, 90}};
   for (gsize c = 0; c < G_N_ELEMENTS(cases); c++) {
     int seen = 0;
     TmAugment a = none();
@@ -147,7 +151,8 @@ static void test_alignment(void) {
   }
 }
 
-/* A picture smaller than the crop is padded: void in the mask, the mean colour in the picture, nothing lost. */
+/* A picture smaller than the crop is padded: void in the mask, the mean colour in the picture, nothing lost.
+ */
 static void test_small(gconstpointer data) {
   const int *size = data;
   g_auto(TmSample) in = {0};
@@ -166,7 +171,8 @@ static void test_small(gconstpointer data) {
         inside++;
         continue;
       }
-      for (int c = 0; c < 3; c++) g_assert_cmpint(out.rgb[i * 3 + c], ==, (sum[c] + (guint64)n / 2) / (guint64)n);
+      for (int c = 0; c < 3; c++)
+        g_assert_cmpint(out.rgb[i * 3 + c], ==, (sum[c] + (guint64)n / 2) / (guint64)n);
     }
     g_assert_cmpint(inside, ==, MIN(in.w, 256) * MIN(in.h, 256));
   }
@@ -187,13 +193,15 @@ static void test_never_below_crop(void) {
   }
 }
 
-/* Whatever happens, labels out are labels in, or void; a flat colour stays flat; nothing is read or written outside. */
+/* Whatever happens, labels out are labels in, or void; a flat colour stays flat; nothing is read or written
+ * outside. */
 static void test_anything(void) {
   TmRandom r;
   tm_random_seed(&r, 7);
   for (int round = 0; round < 1500; round++) {
     const int w = 1 + (int)tm_random_int(&r, 70), h = 1 + (int)tm_random_int(&r, 70);
-    g_auto(TmSample) in = {.w = w, .h = h, .rgb = g_malloc((gsize)(w * h * 3)), .labels = g_malloc((gsize)(w * h))};
+    g_auto(TmSample)
+        in = {.w = w, .h = h, .rgb = g_malloc((gsize)(w * h * 3)), .labels = g_malloc((gsize)(w * h))};
     memset(in.rgb, 93, (gsize)(w * h * 3));
     for (int i = 0; i < w * h; i++) in.labels[i] = (guint8[]){0, 2, 6, 7, 10}[tm_random_int(&r, 5)];
     TmAugment a = none();
@@ -236,7 +244,8 @@ static void test_colour(void) {
   a.saturation = 1;
   g_auto(TmSample) grey = {0}, bright = {0};
   apply(&a, 5, &in, &grey);
-  for (int i = 0; i < 256 * 3; i++) g_assert_cmpint(ABS(grey.rgb[i] - i / 3), <=, 1); /* grey has neither hue nor saturation */
+  for (int i = 0; i < 256 * 3; i++)
+    g_assert_cmpint(ABS(grey.rgb[i] - i / 3), <=, 1); /* grey has neither hue nor saturation */
   g_assert_null(grey.labels);
   /* Gain, then offset, as the recipe; cut off at both ends. */
   tm_augment_none(&a);
@@ -248,7 +257,8 @@ static void test_colour(void) {
   float draws[10];
   for (int i = 0; i < 10; i++) draws[i] = tm_random_float(&r);
   const float gain = 1 + (draws[5] - 0.5f), offset = 200 * (draws[6] - 0.5f);
-  for (int i = 0; i < 256; i++) g_assert_cmpfloat(fabsf((float)bright.rgb[i * 3] - CLAMP((float)i * gain + offset, 0.0f, 255.0f)), <=, 1);
+  for (int i = 0; i < 256; i++)
+    g_assert_cmpfloat(fabsf((float)bright.rgb[i * 3] - CLAMP((float)i * gain + offset, 0.0f, 255.0f)), <=, 1);
 }
 
 /* Turning one setting off must not change what the others draw. */
@@ -256,7 +266,17 @@ static void test_draws(void) {
   g_auto(TmSample) in = {0};
   coordinates(&in, 40, 40);
   TmAugment plain = none(), full = none();
-  full = (TmAugment){.scale_min = 0.5f, .scale_max = 2, .flip = 0.5f, .rotate = 9, .brightness = 0.3f, .offset = 9, .contrast = 0.2f, .saturation = 0.2f, .hue = 9, .crop_w = 30, .crop_h = 20};
+  full = (TmAugment){.scale_min = 0.5f,
+                     .scale_max = 2,
+                     .flip = 0.5f,
+                     .rotate = 9,
+                     .brightness = 0.3f,
+                     .offset = 9,
+                     .contrast = 0.2f,
+                     .saturation = 0.2f,
+                     .hue = 9,
+                     .crop_w = 30,
+                     .crop_h = 20};
   TmRandom a, b;
   tm_random_seed(&a, 11);
   tm_random_seed(&b, 11);
@@ -306,7 +326,9 @@ static void test_speed(void) {
     best = MIN(best, 1e-3 * (double)(g_get_monotonic_time() - t0));
   }
   g_test_message("crop 320 of 480x360: %.2f ms at best", best);
-  g_assert_cmpfloat(best, <, 60); /* 20 times what it takes: a loaded machine or a sanitizer passes, a slow algorithm does not */
+  g_assert_cmpfloat(
+      best, <,
+      60); /* 20 times what it takes: a loaded machine or a sanitizer passes, a slow algorithm does not */
 }
 
 int main(int argc, char **argv) {

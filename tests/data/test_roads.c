@@ -1,4 +1,5 @@
-/* test_roads.c: the demo roads are the same everywhere, their masks are valid and fit, and every class turns up. */
+/* test_roads.c: the demo roads are the same everywhere, their masks are valid and fit, and every class turns
+ * up. */
 #include <string.h>
 
 #include "engine/data/roads.h"
@@ -56,7 +57,8 @@ static void test_golden(void) {
   }
 }
 
-/* Over sets of 20 pictures: labels are classes or void, most sets show every class, rare ones are rare, and the picture has light in it. */
+/* Over sets of 20 pictures: labels are classes or void, most sets show every class, rare ones are rare, and
+ * the picture has light in it. */
 static void test_classes(void) {
   enum { SETS = 6, PER_SET = 20, W = 240, H = 180 };
   guint64 pixels[CLASSES] = {0};
@@ -82,13 +84,15 @@ static void test_classes(void) {
   }
   const double all = (double)SETS * PER_SET * W * H;
   for (int c = 0; c < CLASSES; c++) {
-    g_test_message("class %2d: %.2f %% of the pixels, in %d of %d sets", c, 100 * (double)pixels[c] / all, sets[c], SETS);
+    g_test_message("class %2d: %.2f %% of the pixels, in %d of %d sets", c, 100 * (double)pixels[c] / all,
+                   sets[c], SETS);
     g_assert_cmpint(sets[c], >=, SETS - 1);
     g_assert_cmpfloat((double)pixels[c] / all, >, 0.002);
   }
   static const int rare[] = {2, 6, 7, 9, 10}, common[] = {0, 1, 3, 5};
   for (gsize i = 0; i < G_N_ELEMENTS(rare); i++) g_assert_cmpfloat((double)pixels[rare[i]] / all, <, 0.03);
-  for (gsize i = 0; i < G_N_ELEMENTS(common); i++) g_assert_cmpfloat((double)pixels[common[i]] / all, >, 0.08);
+  for (gsize i = 0; i < G_N_ELEMENTS(common); i++)
+    g_assert_cmpfloat((double)pixels[common[i]] / all, >, 0.08);
 }
 
 static int step_at(const Scene *s, int i, int j) {
@@ -97,7 +101,8 @@ static int step_at(const Scene *s, int i, int j) {
   return d;
 }
 
-/* The mask fits the picture: colours change far more across a border of labels than beside it, and a shifted mask fits worse. */
+/* The mask fits the picture: colours change far more across a border of labels than beside it, and a shifted
+ * mask fits worse. */
 static void test_mask_fits(void) {
   double border = 0, inner = 0, shifted = 0, n_border = 0, n_inner = 0, n_shifted = 0;
   for (guint k = 0; k < 20; k++) {
@@ -105,12 +110,15 @@ static void test_mask_fits(void) {
     for (int y = 0; y < 180; y++)
       for (int x = 0; x + 5 < 240; x++) {
         const int i = y * 240 + x, d = step_at(&s, i, i + 1);
-        if (s.labels[i] != s.labels[i + 1]) border += d, n_border++;
-        else inner += d, n_inner++;
+        if (s.labels[i] != s.labels[i + 1])
+          border += d, n_border++;
+        else
+          inner += d, n_inner++;
         if (s.labels[i + 3] != s.labels[i + 4]) shifted += d, n_shifted++;
       }
   }
-  g_test_message("step across borders %.1f, elsewhere %.1f, with the mask 3 pixels off %.1f", border / n_border, inner / n_inner, shifted / n_shifted);
+  g_test_message("step across borders %.1f, elsewhere %.1f, with the mask 3 pixels off %.1f",
+                 border / n_border, inner / n_inner, shifted / n_shifted);
   g_assert_cmpfloat(border / n_border, >, 2.5 * inner / n_inner);
   g_assert_cmpfloat(border / n_border, >, 1.4 * shifted / n_shifted);
 }

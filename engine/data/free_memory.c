@@ -1,0 +1,18 @@
+#include "engine/data/free_memory.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+gsize tm_free_memory(void) {
+  unsigned long long kib = 0;
+  FILE *f = fopen("/proc/meminfo", "re");
+  if (f) {
+    char line[128];
+    while (fgets(line, sizeof line, f))
+      if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1) break;
+    fclose(f);
+  }
+  if (kib) return (gsize)kib * 1024;
+  const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? (gsize)pages * (gsize)size : 0;
+}
