@@ -64,3 +64,7 @@ gsize tm_kernels_work(int channels);
 gsize tm_kernels_up2_work(TmShape x, int out);
 /** Bytes of packed weights for up2 and up2_dx: for the widest layout any table uses. */
 gsize tm_kernels_up2_packed(int in, int out);
+/** The same for 3x3 convolutions: packed weights, and work space of a thread for x's shape, element type and @out channels of y. */
+gsize tm_kernels_conv3_packed(int out, int in);
+gsize tm_kernels_conv3_work(TmShape x, TmDType type, int out);
+gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out);

@@ -1,4 +1,5 @@
 /* choose.c: the tables, and which of them this processor can run. Compiled once, for any processor. */
+#include "kernels/conv3.h"
 #include "kernels/kernels.h"
 
 #define TM_KERNEL(name, arguments) void tm_kernel_##name##_plain arguments;
@@ -83,4 +84,21 @@ gsize tm_kernels_up2_work(TmShape x, int out) {
 gsize tm_kernels_up2_packed(int in, int out) {
   const gsize forward = 4 * round_up((gsize)out, OUTS) * (gsize)(in + 1), backward = 4 * round_up((gsize)in, OUTS) * (gsize)(out + 1);
   return round_up((forward > backward ? forward : backward) * sizeof(float), 64);
+}
+
+gsize tm_kernels_conv3_packed(int out, int in) {
+  const gsize forward = round_up((gsize)out, OUTS) * (gsize)(in + 1), backward = round_up((gsize)in, OUTS) * (gsize)(out + 1);
+  return 9 * (forward > backward ? forward : backward) * sizeof(float);
+}
+
+gsize tm_kernels_conv3_work(TmShape x, TmDType type, int out) {
+  const gsize rows = (gsize)tm_conv3_rows(x, type) + 2, columns = (gsize)x.w + 2;
+  return round_up(2 * (gsize)out * sizeof(double), 64) + round_up(rows * columns * tm_conv3_depth(x.c) * tm_dtype_size(type), 64);
+}
+
+/* The sums of a thread, then (bf16) x turned and dy in pairs. */
+gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out) {
+  const gsize in = round_up((gsize)x.c, 4), wide = round_up((gsize)out, OUTS), width = tm_conv3_dw_width(x);
+  const gsize rows = (gsize)tm_conv3_dw_rows(x, type, out), turned = in * (round_up((rows + 2) * width, 32) + 96), paired = wide * rows * width;
+  return round_up(9 * in * wide * sizeof(float) + (turned + paired) * 2, 64);
 }

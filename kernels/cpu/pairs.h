@@ -51,23 +51,22 @@ TM_INLINE void transpose_pixels(const guint16 *x, gsize ld, int n, int C, guint1
     }
 }
 
+/* out = a0 b0 a1 b1 ... of 32 bf16 each. */
+TM_INLINE void weave(__m512i a, __m512i b, guint16 *out) {
+  const __m512i low = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+  const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+  _mm512_storeu_si512(out, _mm512_permutex2var_epi16(a, low, b));
+  _mm512_storeu_si512(out + 32, _mm512_permutex2var_epi16(a, high, b));
+}
+
 /* out[(c / 32) * block + (i / 2) * 64 + (c % 32) * 2 + i % 2] = channel c of pixel i; zeros where c >= C or i >= n, up to whole pairs. */
 TM_INLINE void interleave_pixels(const guint16 *x, gsize ld, int n, int C, guint16 *out, gsize block) {
-  gint16 low[32], high[32];
-  for (int i = 0; i < 16; i++) {
-    low[2 * i] = (gint16)i, low[2 * i + 1] = (gint16)(32 + i);
-    high[2 * i] = (gint16)(16 + i), high[2 * i + 1] = (gint16)(48 + i);
-  }
-  const __m512i l = _mm512_loadu_si512(low), h = _mm512_loadu_si512(high);
   for (int c = 0; c < C; c += 32) {
     const __mmask32 mask = C - c < 32 ? (1u << (C - c)) - 1 : 0xffffffffu;
     guint16 *o = out + (gsize)(c / 32) * block;
     const guint16 *q = x + c;
-    for (int i = 0; i < n; i += 2, q += 2 * ld, o += 64) {
-      const __m512i a = _mm512_maskz_loadu_epi16(mask, q), b = _mm512_maskz_loadu_epi16(i + 1 < n ? mask : 0, q + ld);
-      _mm512_storeu_si512(o, _mm512_permutex2var_epi16(a, l, b));
-      _mm512_storeu_si512(o + 32, _mm512_permutex2var_epi16(a, h, b));
-    }
+    for (int i = 0; i < n; i += 2, q += 2 * ld, o += 64)
+      weave(_mm512_maskz_loadu_epi16(mask, q), _mm512_maskz_loadu_epi16(i + 1 < n ? mask : 0, q + ld), o);
   }
 }
 #endif

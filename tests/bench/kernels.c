@@ -1,11 +1,13 @@
 /* kernels.c: where the time of a training step goes on this machine, step by step. Built with the tests, run by hand:
  *
- *   bench_kernels [base 32] [batch 4] [height 352] [width 480] [f32|bf16] [cpu] [repeats 3] [-v]
+ *   bench_kernels [-v] [-c] [base 32] [batch 4] [height 352] [width 480] [f32|bf16] [cpu] [repeats 3]
  *
- * Prints what one core copies, then for each kind of step its share of the time, GFLOP/s and GB/s; -v also each step. */
+ * Prints what the cores copy, then for each kind of step its share of the time, GFLOP/s and GB/s; -v also each step. -c: one thread, measured in
+ * its own seconds, which other programs disturb less. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/graph/fused.h"
 #include "engine/graph/op.h"
@@ -17,7 +19,13 @@ typedef struct {
   int calls;
 } Cost;
 
-static double now(void) { return (double)g_get_monotonic_time() * 1e-6; }
+static gboolean own_seconds;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(own_seconds ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static void check(gboolean ok, GError *error) {
   if (ok) return;
@@ -73,16 +81,12 @@ static double step_bytes(const TmProgram *p, const TmStep *s) {
   return sum;
 }
 
-static const char *name_of(const TmProgram *p, const TmStep *s, char *room, gsize size) {
+static void name_of(const TmStep *s, char *room, gsize size) {
   const TmNode *n = s->node;
-  const TmView *x = &p->values[s->in[0]].view, *y = &p->values[s->out[0]].view;
   const gboolean conv = n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE || n->op == TM_OP_CONV_DW;
   const int k = !conv ? 0 : n->op == TM_OP_CONV_DW ? n->attrs.kernel_h : n->in[1]->shape.h;
   if (conv) g_snprintf(room, size, "%s %dx%d", tm_step_op_name(s->op), k, k);
   else g_snprintf(room, size, "%s", tm_step_op_name(s->op));
-  (void)x;
-  (void)y;
-  return room;
 }
 
 /* Times step @i alone, weights packed every time as in training. */
@@ -110,7 +114,7 @@ static void profile(TmBackend *b, const TmProgram *p, int repeats, gboolean verb
   for (guint i = 0; i < p->n_steps; i++) {
     const TmStep *s = &p->steps[i];
     char name[64];
-    name_of(p, s, name, sizeof name);
+    name_of(s, name, sizeof name);
     Cost *c = g_hash_table_lookup(kinds, name);
     if (!c) g_hash_table_insert(kinds, g_strdup(name), c = g_new0(Cost, 1));
     const double t = time_step(b, p, i, repeats), flops = tm_node_flops(s->node), bytes = step_bytes(p, s);
@@ -144,7 +148,7 @@ static void measure_copy(void) {
   double best = 1e9;
   for (int r = 0; r < 5; r++) {
     const double t = now();
-#pragma omp parallel for
+#pragma omp parallel for if (!own_seconds)
     for (int k = 0; k < 64; k++) memcpy(b + (gsize)k * n / 64, a + (gsize)k * n / 64, n / 64);
     best = MIN(best, now() - t);
   }
@@ -153,12 +157,15 @@ static void measure_copy(void) {
 
 int main(int argc, char **argv) {
   gboolean verbose = FALSE;
-  if (argc > 1 && strcmp(argv[argc - 1], "-v") == 0) verbose = TRUE, argc--;
+  for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+    if (argv[1][1] == 'v') verbose = TRUE;
+    else own_seconds = TRUE;
+  }
   const int base = argc > 1 ? atoi(argv[1]) : 32, batch = argc > 2 ? atoi(argv[2]) : 4, h = argc > 3 ? atoi(argv[3]) : 352, w = argc > 4 ? atoi(argv[4]) : 480;
   const TmDType type = argc > 5 && strcmp(argv[5], "f32") == 0 ? TM_F32 : TM_BF16;
   const int repeats = argc > 7 ? atoi(argv[7]) : 3;
   GError *error = NULL;
-  TmBackend *b = tm_backend_open(argc > 6 ? argv[6] : "cpu", NULL, &error);
+  TmBackend *b = tm_backend_open(argc > 6 ? argv[6] : "cpu", &(TmBackendOptions){.threads = own_seconds ? 1 : 0}, &error);
   check(b != NULL, error);
   TmBackendInfo info;
   tm_backend_info(b, &info);

@@ -9,7 +9,7 @@
 
 #include <glib/gi18n.h>
 
-typedef enum { BY_UP2, BY_UP2_DX, BY_UP2_DW, BY_ONEDNN } Way;
+typedef enum { BY_ONEDNN, BY_UP2, BY_UP2_DX, BY_UP2_DW, BY_CONV3, BY_CONV3_DX, BY_CONV3_DW } Way;
 
 enum { MAX_ARGS = 5 };
 
@@ -42,17 +42,28 @@ static Geometry geometry(int op, const TmNode *n) {
   return g;
 }
 
-static Way way_of(int op, const TmNode *n) {
-  const Geometry g = geometry(op, n);
-  const gboolean up2 = g.weights.h == 2 && g.weights.w == 2 && g.stride == 2 && g.pad == 0 && g.dilation == 1 && g.groups == 1 &&
-                       g.wide.h == 2 * g.deep.h && g.wide.w == 2 * g.deep.w;
-  if (!up2) return BY_ONEDNN;
-  return op == TM_OP_CONV ? BY_UP2_DX : op == TM_OP_CONV_TRANSPOSE ? BY_UP2 : BY_UP2_DW;
+static gboolean is_up2(const Geometry *g) {
+  return g->weights.h == 2 && g->weights.w == 2 && g->stride == 2 && g->pad == 0 && g->dilation == 1 && g->groups == 1 &&
+         g->wide.h == 2 * g->deep.h && g->wide.w == 2 * g->deep.w;
+}
+
+static gboolean is_conv3(const Geometry *g) {
+  return g->weights.h == 3 && g->weights.w == 3 && g->stride == 1 && g->pad == 1 && g->dilation == 1 && g->groups == 1;
+}
+
+static Way way_of(const CpuBackend *b, const Geometry *g, TmDType type) {
+  static const Way up2[] = {[TM_OP_CONV] = BY_UP2_DX, [TM_OP_CONV_TRANSPOSE] = BY_UP2, [TM_OP_CONV_DW] = BY_UP2_DW};
+  static const Way conv3[] = {[TM_OP_CONV] = BY_CONV3, [TM_OP_CONV_TRANSPOSE] = BY_CONV3_DX, [TM_OP_CONV_DW] = BY_CONV3_DW};
+  if (is_up2(g)) return up2[g->op];
+  return is_conv3(g) && type == TM_BF16 && b->kernels->bf16 ? conv3[g->op] : BY_ONEDNN;
 }
 
 gboolean tm_cpu_is_conv(int op) { return op == TM_OP_CONV || op == TM_OP_CONV_TRANSPOSE || op == TM_OP_CONV_DW; }
 
-gboolean tm_cpu_conv_takes_slice(int op, const TmNode *node) { return way_of(op, node) != BY_ONEDNN; }
+gboolean tm_cpu_conv_takes_slice(int op, const TmNode *node) {
+  const Geometry g = geometry(op, node);
+  return is_up2(&g);
+}
 
 static gboolean ok(dnnl_status_t status, const char *what, GError **error) {
   if (status == dnnl_success) return TRUE;
@@ -166,12 +177,17 @@ static gboolean make_onednn(CpuConv *v, const CpuCall *c, const Geometry *g, GEr
   return !bias || !forward || memory(&v->bias, b, d.bias, c->in[2].data, error);
 }
 
-static gboolean make_up2(CpuConv *v, const Geometry *g, GError **error) {
-  if (v->way == BY_UP2_DW) {
-    v->team_work = tm_kernels_up2_work(g->deep, g->wide.c);
-    return TRUE;
+static gboolean make_own(CpuConv *v, const Geometry *g, TmDType type, GError **error) {
+  switch (v->way) {
+  case BY_UP2_DW: v->team_work = tm_kernels_up2_work(g->deep, g->wide.c); return TRUE;
+  case BY_CONV3_DW: v->team_work = tm_kernels_conv3_dw_work(g->wide, type, g->deep.c); return TRUE;
+  case BY_CONV3:
+  case BY_CONV3_DX:
+    v->team_work = v->way == BY_CONV3 ? tm_kernels_conv3_work(g->wide, type, g->deep.c) : tm_kernels_conv3_work(g->deep, type, g->wide.c);
+    v->packed_bytes = tm_kernels_conv3_packed(g->deep.c, g->wide.c);
+    break;
+  default: v->packed_bytes = tm_kernels_up2_packed(g->deep.c, g->wide.c); break;
   }
-  v->packed_bytes = tm_kernels_up2_packed(g->deep.c, g->wide.c);
   v->packed = tm_host_alloc(v->packed_bytes);
   return v->packed || ok(dnnl_out_of_memory, "weights", error);
 }
@@ -181,8 +197,8 @@ CpuConv *tm_cpu_conv_new(CpuBackend *b, int op, const CpuCall *c, GError **error
   const Geometry g = geometry(op, c->node);
   v->backend = b;
   v->op = op;
-  v->way = way_of(op, c->node);
-  if (v->way == BY_ONEDNN ? make_onednn(v, c, &g, error) : make_up2(v, &g, error)) return v;
+  v->way = way_of(b, &g, c->in[0].dtype);
+  if (v->way == BY_ONEDNN ? make_onednn(v, c, &g, error) : make_own(v, &g, c->in[0].dtype, error)) return v;
   tm_cpu_conv_free(v);
   return NULL;
 }
@@ -209,10 +225,12 @@ static gboolean run_reorder(CpuConv *v, dnnl_primitive_t p, dnnl_memory_t from, 
 
 gboolean tm_cpu_conv_pack(CpuConv *v, const CpuCall *c, GError **error) {
   if (v->pack) return run_reorder(v, v->pack, v->master, v->weights, error);
-  if (v->way == BY_UP2 || v->way == BY_UP2_DX) {
-    const TmShape w = c->in[1].shape;
-    c->k->up2_pack(c->team, c->in[1].data, w.n, w.c, c->in[0].dtype, v->way == BY_UP2_DX, v->packed);
-  }
+  if (!v->packed || v->op == TM_OP_CONV_DW) return TRUE;
+  const TmShape w = c->in[1].shape;
+  const TmDType type = c->in[0].dtype;
+  const gboolean conv3 = v->way == BY_CONV3 || v->way == BY_CONV3_DX;
+  if (conv3) c->k->conv3_pack(c->team, c->in[1].data, w.n, w.c, type, v->way == BY_CONV3_DX, v->packed);
+  else c->k->up2_pack(c->team, c->in[1].data, w.n, w.c, type, v->way == BY_UP2_DX, v->packed);
   return TRUE;
 }
 
@@ -236,6 +254,9 @@ gboolean tm_cpu_conv_run(CpuConv *v, const CpuCall *c, void *scratch, GError **e
   case BY_UP2: c->k->up2(c->team, &c->in[0], v->packed, bias, &c->out[0]); return TRUE;
   case BY_UP2_DX: c->k->up2_dx(c->team, &c->in[0], v->packed, bias, &c->out[0]); return TRUE;
   case BY_UP2_DW: c->k->up2_dw(c->team, &c->in[1], &c->in[0], c->out[0].data); return TRUE;
+  case BY_CONV3:
+  case BY_CONV3_DX: c->k->conv3(c->team, &c->in[0], v->packed, bias, &c->out[0], NULL); return TRUE;
+  case BY_CONV3_DW: c->k->conv3_dw(c->team, &c->in[0], &c->in[1], c->out[0].data); return TRUE;
   default: return run_onednn(v, c, scratch, error);
   }
 }
