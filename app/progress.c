@@ -13,7 +13,7 @@ enum { BAR_CELLS = 24, REDRAW_US = 80000, LINE_US = 10000000 };
 struct _TmProgress {
   GMutex lock; /* all below: the scan reports from its workers */
   const char *what, *unit;
-  gboolean tty, drawn;
+  gboolean tty, drawn, whole; /* whole: the end was told */
   gint64 started, last;
 };
 
@@ -90,7 +90,9 @@ char *tm_time_left(double seconds) {
 
 void tm_progress_set(TmProgress *p, guint done, guint total) {
   g_mutex_lock(&p->lock);
-  if (due(p, done == total)) {
+  gboolean last = done == total && !p->whole;
+  p->whole = p->whole || last;
+  if (due(p, last)) {
     double seconds = (double)(g_get_monotonic_time() - p->started) / 1e6;
     double rate = seconds > 0 ? done / seconds : 0;
     g_autofree char *left = tm_time_left(rate > 0 && done < total ? (total - done) / rate : NAN);
