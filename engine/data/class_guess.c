@@ -13,6 +13,7 @@ enum {
 /* What the masks that were looked at hold. */
 typedef struct {
   GHashTable *index, *colour; /* value to pixel count (guint64*) */
+  GHashTable *soft;           /* as index, with the smoothed masks too */
   gboolean too_many;          /* one mask alone had more values than anybody counts */
   guint n, n_grey, n_palette, n_rgb, n_flat, n_smoothed;
   guint n_colours;      /* of the palette below */
@@ -23,6 +24,7 @@ typedef struct {
 static void evidence_clear(Evidence *e) {
   g_clear_pointer(&e->index, g_hash_table_unref);
   g_clear_pointer(&e->colour, g_hash_table_unref);
+  g_clear_pointer(&e->soft, g_hash_table_unref);
   g_clear_error(&e->first_error);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Evidence, evidence_clear)
@@ -53,8 +55,10 @@ static void look_at(Evidence *e, const TmMask *m) {
     for (guint i = 0; i < m->n_palette; i++) e->palette[i] = m->palette[i];
   }
   if (m->kind != TM_MASK_RGB || flat) {
-    add_values(e, e->index, m, TM_MASK_INDEX);
-    e->n_smoothed += tm_mask_looks_smoothed(m);
+    const gboolean smoothed = tm_mask_looks_smoothed(m);
+    e->n_smoothed += smoothed;
+    if (!smoothed) add_values(e, e->index, m, TM_MASK_INDEX);
+    add_values(e, e->soft, m, TM_MASK_INDEX);
   }
   add_values(e, e->colour, m, TM_MASK_COLOUR);
 }
@@ -90,6 +94,12 @@ static GArray *sorted_values(GHashTable *table, gboolean only_common) {
   }
   g_array_sort(a, by_number);
   return a;
+}
+
+/* A few smoothed masks among others are left to the scan; where most are, classes have to be found in them.
+ */
+static gboolean mostly_smoothed(const Evidence *e) {
+  return e->n_smoothed * 2 > e->n;
 }
 
 static char *list_values(const GArray *values) {
@@ -134,9 +144,11 @@ static TmClassTable *too_many_values(guint n, GError **error) {
 }
 
 static TmClassTable *from_index_values(TmLayout *l, const Evidence *e, GError **error) {
-  g_autoptr(GArray) values = sorted_values(e->index, e->n_smoothed > 0);
+  g_autoptr(GArray) values =
+      mostly_smoothed(e) ? sorted_values(e->soft, TRUE) : sorted_values(e->index, FALSE);
   if (e->too_many || values->len > TM_MAX_CLASSES + 1)
     return too_many_values(e->too_many ? MOST_VALUES : values->len, error);
+  if (values->len == 0) return too_many_values(g_hash_table_size(e->soft), error);
   const gint32 most = largest_below(values, 255);
   if (l->segnet && most >= 2 && all_within(values, 11, 255)) return tm_class_table_camvid();
   g_autofree char *shown = list_values(values);
@@ -227,15 +239,21 @@ static void note_kinds(TmLayout *l, const Evidence *e) {
   if ((e->n_grey > 0) + (e->n_palette > 0) + (e->n_rgb > 0) > 1)
     tm_layout_note(l, _("The masks are of several kinds: %u grey, %u palette, %u RGB of %u looked at."),
                    e->n_grey, e->n_palette, e->n_rgb, e->n);
-  if (e->n_smoothed)
+  if (mostly_smoothed(e))
     tm_layout_note(l,
                    _("%u of %u masks looked at hold many values and look smoothed or lossily compressed; "
                      "only values on at least 1 %% of the pixels were taken as classes."),
+                   e->n_smoothed, e->n);
+  else if (e->n_smoothed)
+    tm_layout_note(l,
+                   _("%u of %u masks looked at hold many values and look smoothed or lossily compressed; "
+                     "the classes were taken from the others."),
                    e->n_smoothed, e->n);
 }
 
 TmClassTable *tm_class_guess(TmLayout *l, GError **error) {
   g_auto(Evidence) e = {.index = g_hash_table_new_full(NULL, NULL, NULL, g_free),
+                        .soft = g_hash_table_new_full(NULL, NULL, NULL, g_free),
                         .colour = g_hash_table_new_full(NULL, NULL, NULL, g_free)};
   gather(l, &e);
   if (e.n == 0) {

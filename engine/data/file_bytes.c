@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gi18n.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,16 +91,4 @@ gboolean tm_file_bytes_changed(const char *path, const TmFileBytes *first) {
   g_auto(TmFileBytes) second = {0};
   if (!tm_file_bytes_read(path, &second, NULL)) return FALSE;
   return second.size != first->size || memcmp(second.data, first->data, first->size) != 0;
-}
-
-guint64 tm_memory_available(void) {
-  FILE *f = fopen("/proc/meminfo", "re");
-  if (!f) return G_MAXUINT64;
-  guint64 kib = 0;
-  char line[128];
-  gboolean found = FALSE;
-  while (!found && fgets(line, sizeof line, f))
-    found = sscanf(line, "MemAvailable: %" G_GUINT64_FORMAT, &kib) == 1;
-  fclose(f);
-  return found ? kib * 1024 : G_MAXUINT64;
 }

@@ -20,6 +20,3 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TmFileBytes, tm_file_bytes_clear)
  * @first. A difference between two readings of a file nobody writes means that disk or memory is at fault.
  * FALSE also when the second reading fails. */
 gboolean tm_file_bytes_changed(const char *path, const TmFileBytes *first);
-
-/** Bytes of memory that can be had now without swapping; G_MAXUINT64 when the system does not say. */
-guint64 tm_memory_available(void);

@@ -5,6 +5,7 @@
 
 #include "engine/data/codec.h"
 #include "engine/data/exif.h"
+#include "engine/data/free_memory.h"
 #include "engine/data/resample.h"
 
 /* Below this a picture always fits, and the system is not asked. */
@@ -66,8 +67,8 @@ gboolean tm_codec_check_size(const char *name, guint w, guint h, double bytes_pe
   }
   const double need = (double)w * (double)h * bytes_per_pixel;
   if (need <= SMALL_BYTES) return TRUE;
-  const double have = (double)tm_memory_available();
-  if (need <= have / 2) return TRUE; /* half: several pictures are decoded at once */
+  const double have = (double)tm_free_memory();
+  if (have <= 0 || need <= have / 2) return TRUE; /* half: several pictures are decoded at once */
   g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY,
               _("“%s” has %u×%u pixels and needs %.1f GB of memory; %.1f GB are free. Cut it into tiles."),
               name, w, h, need / 1e9, have / 1e9);

@@ -8,6 +8,9 @@
 #include "engine/data/layout.h"
 #include "engine/data/text_lines.h"
 
+/* Two paths; more is no list, and would take long to cut at every blank. */
+enum { LONGEST_LINE = 2 * 4096 + 2 };
+
 typedef struct {
   TmLayout *l;
   char *prefix; /* what was taken off the listed paths; NULL: nothing yet */
@@ -18,6 +21,7 @@ typedef struct {
 /* A line's picture and mask; names may hold blanks, so the cut is where both sides end like pictures. */
 static void cut_line(const char *line, char **picture, char **mask) {
   *picture = *mask = NULL;
+  if (strlen(line) > LONGEST_LINE) return;
   for (const char *p = line; *p; p++) {
     if (*p != ' ' && *p != '\t' && *p != ',') continue;
     g_autofree char *left = g_strstrip(g_strndup(line, (gsize)(p - line))),

@@ -41,6 +41,7 @@ char *tmp_path(const char *dir, const char *name) {
 
 void put_bytes(const char *dir, const char *name, const void *data, gsize n) {
   g_autofree char *path = tmp_path(dir, name);
+  g_remove(path); /* file systems wait for the disk when a file is cut and written again */
   FILE *f = fopen(path, "wb");
   g_assert_nonnull(f);
   g_assert_cmpuint(fwrite(data, 1, n, f), ==, n);

@@ -113,6 +113,34 @@ static void test_smoothed_guess(Folder *f, gconstpointer data) {
   g_assert_true(folder_notes(f, "smoothed"));
 }
 
+/* One smoothed mask among good ones neither adds classes nor hides a rare one. */
+static void test_one_smoothed(Folder *f, gconstpointer data) {
+  (void)data;
+  guint8 rare[96 * 96] = {0}, soft[96 * 96];
+  rare[5] = rare[6] = 3;
+  memset(rare + 96 * 40, 1, 96 * 20);
+  for (guint i = 0; i < sizeof soft; i++) soft[i] = (guint8)(i % 96 * 5 / 2 + i / 96);
+  for (int k = 0; k < 4; k++) {
+    g_autofree char *image = g_strdup_printf("images/%d.png", k), *mask = g_strdup_printf("masks/%d.png", k);
+    put_picture(f->dir, image, 96, 96);
+    put_grey(f->dir, mask, 96, 96, k == 2 ? soft : rare, 0);
+  }
+  folder_open(f, NULL);
+  g_assert_cmpuint(tm_dataset_classes(f->d)->n, ==, 3);
+  expect_index(f, 3, 2);
+  g_assert_true(folder_notes(f, "1 of 4 masks"));
+}
+
+/* Noise: many values, none of them common. */
+static void test_noise(Folder *f, gconstpointer data) {
+  (void)data;
+  guint8 px[96 * 96];
+  for (guint i = 0; i < sizeof px; i++) px[i] = (guint8)((i * 2654435761u) >> 24);
+  put_picture(f->dir, "images/a.png", 96, 96);
+  put_grey(f->dir, "masks/a.png", 96, 96, px, 0);
+  folder_refuse(f, TM_ERROR_DATA, "different values");
+}
+
 static void test_mixed_kinds(Folder *f, gconstpointer data) {
   (void)data;
   guint8 grey[16 * 12], rgb[16 * 12 * 3];
@@ -394,6 +422,8 @@ int main(int argc, char **argv) {
   FOLDER_TEST("/data/dataset/all-white", test_all_white);
   FOLDER_TEST("/data/dataset/void-255", test_void_255);
   FOLDER_TEST("/data/dataset/smoothed", test_smoothed_guess);
+  FOLDER_TEST("/data/dataset/one-smoothed", test_one_smoothed);
+  FOLDER_TEST("/data/dataset/noise", test_noise);
   FOLDER_TEST("/data/dataset/mixed-kinds", test_mixed_kinds);
   FOLDER_TEST("/data/dataset/few-colours", test_few_colours);
   FOLDER_TEST("/data/dataset/many-colours", test_many_colours);

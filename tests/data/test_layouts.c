@@ -107,6 +107,19 @@ static void test_list_of_pictures_only(Folder *f, gconstpointer data) {
   folder_expect(f, "b", "b.png", TM_SPLIT_TRAIN);
 }
 
+/* A file that is no list takes no time, however long its line is. */
+static void test_list_endless_line(Folder *f, gconstpointer data) {
+  (void)data;
+  put_segnet(f->dir, 11);
+  g_autofree char *line = g_strnfill(2000000, ' ');
+  line[0] = line[1999999] = 'x';
+  put_text(f->dir, "train.txt", line);
+  const gint64 t = g_get_monotonic_time();
+  folder_open(f, NULL);
+  g_assert_cmpint(g_get_monotonic_time() - t, <, 5 * G_USEC_PER_SEC);
+  g_assert_cmpuint(tm_dataset_n_split(f->d, TM_SPLIT_TRAIN), ==, 2);
+}
+
 static void test_listed_twice(Folder *f, gconstpointer data) {
   (void)data;
   put_segnet(f->dir, 11);
@@ -283,6 +296,7 @@ int main(int argc, char **argv) {
   FOLDER_TEST("/data/layouts/segnet/list-missing", test_list_missing);
   FOLDER_TEST("/data/layouts/segnet/list-all-missing", test_list_all_missing);
   FOLDER_TEST("/data/layouts/segnet/list-of-pictures", test_list_of_pictures_only);
+  FOLDER_TEST("/data/layouts/segnet/endless-line", test_list_endless_line);
   FOLDER_TEST("/data/layouts/segnet/listed-twice", test_listed_twice);
   FOLDER_TEST("/data/layouts/folders/names", test_images_masks);
   FOLDER_TEST("/data/layouts/folders/splits-below", test_splits_below);
