@@ -1,5 +1,8 @@
 /* test_predictor.c: what a trained net says of a picture is as large as the picture, in its place, and from
  * the checkpoint alone. */
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "tests/predict/predict_test.h"
 
 static void run_and_check(TmPredictor *p, int w, int h, guint64 seed) {
@@ -82,6 +85,41 @@ static void test_tiled(void) {
     pt_assert_labels(rgb, w, h, labels);
   }
   rt_remove(folder);
+}
+
+/* Bytes of address space this process has. */
+static gsize address_space(void) {
+  g_autofree char *text = rt_read("/proc/self/statm", NULL);
+  return (gsize)g_ascii_strtoull(text, NULL, 10) * (gsize)sysconf(_SC_PAGESIZE);
+}
+
+/* Where the whole picture does not fit into memory, tiles do, and the answer is the same. */
+static void test_little_memory(void) {
+#if defined(__SANITIZE_ADDRESS__)
+  g_test_skip("the address sanitizer ends the program when memory is refused");
+#else
+  enum { W = 700, H = 500, ROOM = 16 << 20 };
+  g_autofree char *folder = rt_folder();
+  g_autoptr(TmClassTable) classes = pt_classes();
+  g_autofree char *path = pt_write(folder, classes);
+  g_autoptr(TmPredictor) p = pt_open(path);
+  g_autofree guint8 *rgb = pt_picture(W, H, 100, 3), *labels = g_malloc0((gsize)W * H);
+  g_autoptr(GError) error = NULL, whole_error = NULL;
+  struct rlimit before, limit;
+  g_assert_cmpint(getrlimit(RLIMIT_AS, &before), ==, 0);
+  limit = before;
+  limit.rlim_cur = address_space() + ROOM;
+  g_assert_cmpint(setrlimit(RLIMIT_AS, &limit), ==, 0);
+  const gboolean whole = tm_predictor_run_whole(p, rgb, W, H, labels, &whole_error);
+  const gboolean ok = tm_predictor_run(p, rgb, W, H, labels, &error);
+  g_assert_cmpint(setrlimit(RLIMIT_AS, &before), ==, 0);
+  g_assert_false(whole);
+  g_assert_error(whole_error, TM_ERROR, TM_ERROR_NO_MEMORY);
+  g_assert_no_error(error);
+  g_assert_true(ok);
+  pt_assert_labels(rgb, W, H, labels);
+  rt_remove(folder);
+#endif
 }
 
 static void test_no_size(void) {
@@ -277,6 +315,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/predictor/aligned", test_aligned);
   g_test_add_func("/predictor/keeps-programs", test_keeps_programs);
   g_test_add_func("/predictor/tiled", test_tiled);
+  g_test_add_func("/predictor/little-memory", test_little_memory);
   g_test_add_func("/predictor/no-size", test_no_size);
   g_test_add_func("/predictor/run-folder", test_run_folder);
   g_test_add_func("/predictor/architecture-from-checkpoint", test_architecture);
