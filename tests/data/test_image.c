@@ -423,7 +423,8 @@ static void test_info(Fix *f, gconstpointer data) {
 
 static void test_no_regular_file(Fix *f, gconstpointer data) {
   (void)data;
-  g_autofree char *pipe_path = tmp_path(f->dir, "pipe.png"), *dir = tmp_path(f->dir, "dir.png/x");
+  g_autofree char *pipe_path = tmp_path(f->dir, "pipe.png");
+  g_free(tmp_path(f->dir, "dir.png/x")); /* makes the folder */
   g_assert_cmpint(mkfifo(pipe_path, 0600), ==, 0);
   expect_refused(f, "pipe.png", TM_ERROR_FILE, "not a file"); /* and does not wait for a writer */
   expect_refused(f, "dir.png", TM_ERROR_FILE, "not a file");

@@ -285,7 +285,7 @@ static void test_statistics(Folder *f, gconstpointer data) {
   put_rgb(f->dir, "train/9.png", 16, 12, NULL, 0xffffff);
   put_grey(f->dir, "trainannot/9.png", 17, 12, NULL, 1);
   put_rgb(f->dir, "val/v.png", 16, 12, NULL, 0xffffff);
-  put_grey(f->dir, "valannot/v.png", 16, 12, NULL, 11);
+  put_grey(f->dir, "valannot/v.png", 16, 12, NULL, 2);
   folder_open(f, NULL);
   g_autoptr(TmScan) one = tm_scan_run(f->d, 1, NULL, NULL, NULL),
                     many = tm_scan_run(f->d, 7, NULL, NULL, NULL);
@@ -336,6 +336,7 @@ static void test_progress_and_cancel(void) {
   g_autoptr(GError) e = NULL;
   g_autoptr(TmScan) s = tm_scan_run(d, 2, on_progress, &p, &e);
   g_assert_no_error(e);
+  g_assert_cmpuint(s->n_entries, ==, 35);
   g_assert_cmpuint(p.last, ==, 35);
   Progress stop = {.stop_after = 1};
   g_assert_null(tm_scan_run(d, 2, on_progress, &stop, &e));
