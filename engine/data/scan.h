@@ -27,7 +27,7 @@ typedef struct {
   guint n_entries, n_left_out;
   guint64 pixels[TM_N_SPLITS][TM_MAX_CLASSES + 1]; /* by class; the last is void */
   guint64 pictures[TM_N_SPLITS][TM_MAX_CLASSES];   /* pictures that hold the class */
-  double mean[3], std[3];          /* of the train pictures' RGB, 0..255: the net's normalisation */
+  double mean[3], std[3];          /* of the train pictures' RGB, 0..255: the net's normalisation; std at least 1; without pictures 0 and 1 */
   int min_w, min_h, max_w, max_h;
 } TmScan;
 

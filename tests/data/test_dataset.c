@@ -43,10 +43,13 @@ static void test_split_fraction(Folder *f, gconstpointer data) {
 static void test_split_needs_masks(Folder *f, gconstpointer data) {
   (void)data;
   put_n(f->dir, 2);
-  put_picture(f->dir, "images/z1.png", 16, 12);
-  put_picture(f->dir, "images/z2.png", 16, 12);
+  for (int k = 0; k < 10; k++) {
+    g_autofree char *name = g_strdup_printf("images/z%d.png", k);
+    put_picture(f->dir, name, 16, 12);
+  }
   folder_open(f, NULL);
   folder_expect(f, "p01", "p01.png", TM_SPLIT_VAL); /* and not the pictures without masks */
+  folder_expect(f, "p00", "p00.png", TM_SPLIT_TRAIN); /* training keeps one that can be learned from */
   folder_expect(f, "z2", NULL, TM_SPLIT_TRAIN);
 }
 
