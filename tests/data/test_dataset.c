@@ -48,7 +48,7 @@ static void test_split_needs_masks(Folder *f, gconstpointer data) {
     put_picture(f->dir, name, 16, 12);
   }
   folder_open(f, NULL);
-  folder_expect(f, "p01", "p01.png", TM_SPLIT_VAL); /* and not the pictures without masks */
+  folder_expect(f, "p01", "p01.png", TM_SPLIT_VAL);   /* and not the pictures without masks */
   folder_expect(f, "p00", "p00.png", TM_SPLIT_TRAIN); /* training keeps one that can be learned from */
   folder_expect(f, "z2", NULL, TM_SPLIT_TRAIN);
 }
