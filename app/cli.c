@@ -24,10 +24,6 @@ static gboolean is_version(const char *word) {
   return strcmp(word, "--version") == 0 || strcmp(word, "version") == 0;
 }
 
-gboolean tm_cli_knows(const char *word) {
-  return find_command(word) || is_help(word) || is_version(word);
-}
-
 static void print_help(void) {
   g_print("%s\n  tarmac                      %s\n  tarmac %s [%s]  %s\n\n%s\n", _("Usage:"),
           _("open the studio"), _("COMMAND"), _("OPTION…"), _("work in the terminal"), _("Commands:"));
@@ -87,8 +83,10 @@ int tm_cli_run(int argc, char **argv) {
     print_help();
     return TM_EXIT_OK;
   }
-  const char *near = nearest_command(argv[1]);
-  if (near)
+  const char *near = argv[1][0] == '-' ? NULL : nearest_command(argv[1]);
+  if (argv[1][0] == '-')
+    g_printerr(_("tarmac: there is no option “%s”; a command comes first. See tarmac --help.\n"), argv[1]);
+  else if (near)
     g_printerr(_("tarmac: there is no command “%s”; did you mean “%s”? See tarmac --help.\n"), argv[1], near);
   else
     g_printerr(_("tarmac: there is no command “%s”. See tarmac --help.\n"), argv[1]);

@@ -21,8 +21,6 @@ extern const TmCommand tm_command_train, tm_command_evaluate, tm_command_predict
 
 /** Runs the subcommand argv[1] names and returns the exit code. */
 int tm_cli_run(int argc, char **argv);
-/** Is @word a subcommand or an option of the program's own (--help, --version)? */
-gboolean tm_cli_knows(const char *word);
 
 /** Parses the options of @c from @argv by @entries (ended by a NULL entry) and @groups (NULL-terminated or
  * NULL; taken), and leaves the operands, of which there must be @least to @most, in @operands (free with

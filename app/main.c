@@ -19,19 +19,32 @@ static void set_up_translations(void) {
 }
 
 #ifdef TM_HAVE_STUDIO
-/* A folder, the demo roads or nothing opens the window; so does an option that is not ours, which GTK then
- * judges. */
+/* A folder, the demo roads or nothing opens the window; so does the session bus when it starts the studio as
+ * a service. */
 static gboolean wants_studio(int argc, char **argv) {
   if (argc < 2) return TRUE;
-  if (tm_cli_knows(argv[1])) return FALSE;
-  return argv[1][0] == '-' || strcmp(argv[1], "demo") == 0 || g_file_test(argv[1], G_FILE_TEST_IS_DIR);
+  return strcmp(argv[1], "demo") == 0 || g_file_test(argv[1], G_FILE_TEST_IS_DIR) ||
+         strcmp(argv[1], "--gapplication-service") == 0;
+}
+
+static gboolean has_display(void) {
+  const char *wayland = g_getenv("WAYLAND_DISPLAY"), *x = g_getenv("DISPLAY");
+  return (wayland && *wayland) || (x && *x);
+}
+
+static int open_studio(int argc, char **argv) {
+  if (has_display()) return tm_studio_run(argc, argv);
+  g_printerr("%s\n",
+             _("tarmac: there is no display (DISPLAY and WAYLAND_DISPLAY are empty), so the studio cannot "
+               "open. In the terminal: tarmac train demo. See tarmac --help."));
+  return TM_EXIT_FAILED;
 }
 #endif
 
 int main(int argc, char **argv) {
   set_up_translations();
 #ifdef TM_HAVE_STUDIO
-  if (wants_studio(argc, argv)) return tm_studio_run(argc, argv);
+  if (wants_studio(argc, argv)) return open_studio(argc, argv);
 #endif
   return tm_cli_run(argc, argv);
 }

@@ -22,9 +22,9 @@ static void check(const char *const *words, int batch, int height, int width, gb
 }
 
 static void test_step(void) {
-  static const char *const words[] = {"bench",       "step", "--base", "2",     "--depth", "2",
-                                      "--batch",     "2",    "--size", "17x31", "--steps", "2",
-                                      "--precision", "f32",  "--json", NULL};
+  static const char *const words[] = {"bench",       "step", "--base",    "2",     "--depth", "2",
+                                      "--batch",     "2",    "--size",    "17x31", "--steps", "2",
+                                      "--precision", "f32",  "--threads", "1",     "--json",  NULL};
   check(words, 2, 17, 31, TRUE);
 }
 
@@ -42,17 +42,17 @@ static void test_reference(void) {
 }
 
 static void test_loader(void) {
-  static const char *const words[] = {"bench", "loader",  "--batch", "3",      "--size",
-                                      "32x48", "--steps", "2",       "--json", NULL};
+  static const char *const words[] = {"bench",   "loader", "--batch",   "3", "--size", "32x48",
+                                      "--steps", "2",      "--threads", "1", "--json", NULL};
   check(words, 3, 32, 48, FALSE);
 }
 
 /* A step is three times a forward pass, about: the count says so too. */
 static void test_flops_of_a_step(void) {
   g_auto(Ran) step = program_run("bench", "step", "--base", "4", "--batch", "1", "--size", "32x32", "--steps",
-                                 "1", "--precision", "f32", "--json", NULL);
+                                 "1", "--precision", "f32", "--threads", "1", "--json", NULL);
   g_auto(Ran) infer = program_run("bench", "infer", "--base", "4", "--batch", "1", "--size", "32x32",
-                                  "--steps", "1", "--precision", "f32", "--json", NULL);
+                                  "--steps", "1", "--precision", "f32", "--threads", "1", "--json", NULL);
   assert_code(step, 0);
   assert_code(infer, 0);
   g_autoptr(JsonObject) a = ran_json(&step), b = ran_json(&infer);

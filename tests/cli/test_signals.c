@@ -28,8 +28,8 @@ static Session start(const char *runs, const char *name, const char *epochs) {
   if (s.pid == 0) {
     setenv("TERM", "xterm", 1);
     execl(program_path(), "tarmac", "train", "demo", "--demo-size", "48x32", "--demo-train", "8",
-          "--demo-val", "2", "--base", "2", "--depth", "2", "--batch", "2", "--precision", "f32", "--epochs",
-          epochs, "--out", runs, "--name", name, (char *)NULL);
+          "--demo-val", "2", "--base", "2", "--depth", "2", "--batch", "2", "--precision", "f32", "--threads",
+          "1", "--epochs", epochs, "--out", runs, "--name", name, (char *)NULL);
     _exit(127);
   }
   return s;

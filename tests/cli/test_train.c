@@ -12,7 +12,7 @@
 /* The quickest run there is: a tiny net on stamps of roads. */
 #define TINY                                                                                                 \
   "--demo-size", "48x32", "--demo-train", "6", "--demo-val", "3", "--base", "2", "--depth", "2", "--batch",  \
-      "2", "--precision", "f32"
+      "2", "--precision", "f32", "--threads", "1"
 
 static char *runs, *run;
 static double run_miou;

@@ -65,6 +65,20 @@ static void test_unknown_command(void) {
   assert_says(typo.err, "“train”");
 }
 
+static void test_unknown_option(void) {
+  g_auto(Ran) r = program_run("--wings", NULL);
+  assert_code(r, 2);
+  assert_says(r.err, "--wings");
+}
+
+/* Alone and without a display it says what can be done, instead of failing inside a toolkit. */
+static void test_no_display(void) {
+  g_auto(Ran) r = program_run_env((const char *const[]){NULL}, NULL, NULL);
+  g_assert_cmpint(r.code, !=, 0);
+  assert_says(r.err, "tarmac: ");
+  g_assert_null(strstr(r.err, "Gtk-WARNING"));
+}
+
 /* Words that are wrong, what the sentence must name. All of them are refused before anything is opened. */
 static const struct {
   const char *name, *words[6], *named;
@@ -127,6 +141,8 @@ int main(int argc, char **argv) {
   g_test_add_func("/cli/usage/explain", test_explain);
   g_test_add_func("/cli/usage/version", test_version);
   g_test_add_func("/cli/usage/unknown-command", test_unknown_command);
+  g_test_add_func("/cli/usage/unknown-option", test_unknown_option);
+  g_test_add_func("/cli/usage/no-display", test_no_display);
   g_test_add_func("/cli/usage/choices-are-told", test_choices_are_told);
   for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
     g_autofree char *name = g_strdup_printf("/cli/usage/wrong/%s", wrong[i].name);
