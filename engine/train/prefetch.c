@@ -3,7 +3,7 @@
 enum { AHEAD = 4 };
 
 struct _TmPrefetch {
-  TmDataset *data;
+  TmSampleCache *cache;
   GThread *thread;
   guint *entries, n;
   GMutex lock;
@@ -15,7 +15,7 @@ struct _TmPrefetch {
 
 void tm_fetched_free(TmFetched *f) {
   if (!f) return;
-  tm_sample_clear(&f->sample);
+  tm_sample_clear(&f->own);
   g_clear_error(&f->error);
   g_free(f);
 }
@@ -25,7 +25,8 @@ static gpointer read_all(gpointer user) {
   for (guint i = 0; i < p->n; i++) {
     TmFetched *f = g_new0(TmFetched, 1);
     f->entry = p->entries[i];
-    tm_dataset_read(p->data, f->entry, &f->sample, &f->error);
+    double seconds = 0;
+    f->sample = tm_sample_cache_get(p->cache, f->entry, &f->own, &seconds, &f->error);
     g_mutex_lock(&p->lock);
     while (!p->end && p->ready.length >= AHEAD) g_cond_wait(&p->moved, &p->lock);
     const gboolean end = p->end;
@@ -37,9 +38,9 @@ static gpointer read_all(gpointer user) {
   return NULL;
 }
 
-TmPrefetch *tm_prefetch_new(TmDataset *d, const guint *entries, guint n) {
+TmPrefetch *tm_prefetch_new(TmSampleCache *cache, const guint *entries, guint n) {
   TmPrefetch *p = g_new0(TmPrefetch, 1);
-  p->data = tm_dataset_ref(d);
+  p->cache = cache;
   p->n = n;
   p->entries = g_memdup2(entries, n * sizeof *entries);
   g_mutex_init(&p->lock);
@@ -71,6 +72,5 @@ void tm_prefetch_free(TmPrefetch *p) {
   g_mutex_clear(&p->lock);
   g_cond_clear(&p->moved);
   g_free(p->entries);
-  tm_dataset_unref(p->data);
   g_free(p);
 }

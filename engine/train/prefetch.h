@@ -2,12 +2,13 @@
  * not wait for decoding. */
 #pragma once
 
-#include "engine/data/dataset.h"
+#include "engine/data/sample_cache.h"
 
 typedef struct {
   guint entry; /* in the dataset */
-  TmSample sample;
-  GError *error; /* the picture could not be read: sample is empty */
+  const TmSample *sample; /* the cache's, or own; NULL when it could not be read */
+  TmSample own;
+  GError *error;
 } TmFetched;
 
 void tm_fetched_free(TmFetched *f);
@@ -15,8 +16,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmFetched, tm_fetched_free)
 
 typedef struct _TmPrefetch TmPrefetch;
 
-/** Begins to read the @n entries (copied) of @d. Owned by one thread. */
-TmPrefetch *tm_prefetch_new(TmDataset *d, const guint *entries, guint n);
+/** Begins to read the @n entries (copied) through @cache, which outlives it. Owned by one thread. */
+TmPrefetch *tm_prefetch_new(TmSampleCache *cache, const guint *entries, guint n);
 /** The next one, waiting for it; NULL after the last. Free with tm_fetched_free(). */
 TmFetched *tm_prefetch_next(TmPrefetch *p);
 /** May be called before the last was taken: what is under way ends with the picture being read. */

@@ -6,7 +6,7 @@
 
 #include "engine/predict/infer_graph.h"
 
-enum { EVAL_PIXELS = 320 * 480, TILE_PIXELS = 1280 * 1024, LOOKED_AT = 64 };
+enum { EVAL_PIXELS = 320 * 480, TILE_PIXELS = 1280 * 1024, LOOKED_AT = 64, JUDGED_BYTES = 256 << 20 };
 
 static void activity(const TmSessionPlan *plan, const char *sentence) {
   if (plan->activity) plan->activity(sentence, plan->user);
@@ -39,6 +39,7 @@ static gboolean open_data(TmSession *s, const TmSessionPlan *plan, GError **erro
       s->scan->n_left_out ? tm_dataset_subset(s->all, s->scan->leave_out, NULL) : tm_dataset_ref(s->all);
   const TmClassTable *table = tm_dataset_classes(s->data);
   s->classes = table->n;
+  s->judged = tm_sample_cache_new(s->data, JUDGED_BYTES);
   s->class_weights = g_new0(float, table->n);
   for (int i = 0; i < 3; i++) {
     s->mean[i] = isfinite(s->scan->mean[i]) ? s->scan->mean[i] : 127.5;
@@ -159,7 +160,8 @@ static gboolean check_size(const TmSession *s, GError **error) {
   const double widest = pixels * MAX(s->settings->base, (int)s->classes) * 2.0;
   if (widest < 1e12) return TRUE;
   g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY,
-              _("One step of %d pictures of %d×%d needs far more memory than any machine has."),
+              _("One step of %d pictures of %d×%d needs far more memory than any machine has. Use a smaller "
+                "batch, crop or base width."),
               s->settings->batch, s->crop_w, s->crop_h);
   return FALSE;
 }
@@ -215,7 +217,7 @@ static void free_array(TmSession *s, float **p, gsize n) {
   *p = NULL;
 }
 
-static gboolean open_arrays(TmSession *s, GError **error) {
+static gboolean allocate(TmSession *s, GError **error) {
   const gsize n = s->params->n_value;
   if (!(s->m = device_array(s, n, error))) return FALSE;
   if (!g_str_equal(s->settings->optimizer, "sgd") && !(s->v = device_array(s, n, error))) return FALSE;
@@ -224,6 +226,13 @@ static gboolean open_arrays(TmSession *s, GError **error) {
     return FALSE;
   s->kept_state = device_array(s, s->params->n_state, error);
   return s->kept_state != NULL;
+}
+
+static gboolean open_arrays(TmSession *s, GError **error) {
+  if (allocate(s, error)) return TRUE;
+  g_prefix_error(error, "%s ",
+                 _("The weights and what the optimizer keeps of them do not fit. Use a smaller base width."));
+  return FALSE;
 }
 
 static gboolean write_state(TmSession *s, const char *name, const double *x, const float *f, guint n,
@@ -242,15 +251,6 @@ static gboolean open_weights(TmSession *s, GError **error) {
       !write_state(s, "class_weights", NULL, s->class_weights, s->classes, error))
     return FALSE;
   return !s->ema || tm_backend_axpby(s->backend, 1, s->params->value, 0, s->ema, s->params->n_value, error);
-}
-
-/* What a person can do about it, behind the bare fact. */
-static void advise(GError **error) {
-  if (!error || !*error || !g_error_matches(*error, TM_ERROR, TM_ERROR_NO_MEMORY)) return;
-  g_autofree char *text =
-      g_strdup_printf(_("%s A smaller batch, crop or base width needs less."), (*error)->message);
-  g_free((*error)->message);
-  (*error)->message = g_steal_pointer(&text);
 }
 
 static gboolean open_device(TmSession *s, const TmSessionPlan *plan, GError **error) {
@@ -332,10 +332,7 @@ TmSession *tm_session_open(const TmSessionPlan *plan, GError **error) {
   s->at.best_miou = NAN;
   s->at.lr_factor = 1.0;
   s->at.probe_entry = G_MAXUINT;
-  g_autoptr(GError) e = NULL;
-  if (open_all(s, plan, &e)) return s;
-  advise(&e);
-  g_propagate_error(error, g_steal_pointer(&e));
+  if (open_all(s, plan, error)) return s;
   tm_session_close(s);
   return NULL;
 }
@@ -343,6 +340,7 @@ TmSession *tm_session_open(const TmSessionPlan *plan, GError **error) {
 void tm_session_close(TmSession *s) {
   if (!s) return;
   tm_loader_free(s->loader);
+  tm_sample_cache_free(s->judged);
   tm_run_close(s->run);
   g_clear_pointer(&s->evals, g_ptr_array_unref);
   tm_program_free(s->program);

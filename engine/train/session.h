@@ -12,6 +12,7 @@
 #pragma once
 
 #include "engine/data/loader.h"
+#include "engine/data/sample_cache.h"
 #include "engine/nets/unet.h"
 #include "engine/program/program.h"
 #include "engine/run/run_dir.h"
@@ -91,6 +92,7 @@ typedef struct _TmSession {
   int tile_pixels; /* larger pictures are judged in tiles */
 
   int crop_w, crop_h;
+  TmSampleCache *judged; /* the val pictures: decoded once when they fit */
   TmLoader *loader;
   double last_waited, last_decode, last_augment;
   guint steps; /* an epoch */

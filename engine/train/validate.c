@@ -164,7 +164,8 @@ static GArray *val_entries(const TmSession *s) {
 }
 
 static gboolean judge_all(TmSession *s, const GArray *list, Sum *sum, guint *unreadable, GError **error) {
-  g_autoptr(TmPrefetch) ahead = tm_prefetch_new(s->data, (const guint *)(const void *)list->data, list->len);
+  g_autoptr(TmPrefetch) ahead =
+      tm_prefetch_new(s->judged, (const guint *)(const void *)list->data, list->len);
   Batch b = {0};
   gboolean ok = TRUE;
   TmFetched *f;
@@ -172,10 +173,10 @@ static gboolean judge_all(TmSession *s, const GArray *list, Sum *sum, guint *unr
     if (tm_session_cancelled(s)) {
       g_set_error_literal(error, TM_ERROR, TM_ERROR_CANCELLED, _("The run was stopped."));
       ok = FALSE;
-    } else if (f->error || !f->sample.labels) {
+    } else if (!f->sample || !f->sample->labels) {
       ++*unreadable;
     } else {
-      ok = add_picture(s, &b, &f->sample, sum, error);
+      ok = add_picture(s, &b, f->sample, sum, error);
     }
     tm_fetched_free(f);
   }

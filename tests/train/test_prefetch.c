@@ -5,7 +5,8 @@
 static void test_order(void) {
   g_autoptr(TmDataset) d = fixture_roads(9, 3, 32, 24);
   static const guint entries[] = {3, 0, 0, 8, 11, 2, 1};
-  g_autoptr(TmPrefetch) p = tm_prefetch_new(d, entries, G_N_ELEMENTS(entries));
+  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(d, 3 * 32 * 24 * 4); /* room for three */
+  g_autoptr(TmPrefetch) p = tm_prefetch_new(cache, entries, G_N_ELEMENTS(entries));
   for (guint i = 0; i < G_N_ELEMENTS(entries); i++) {
     g_autoptr(TmFetched) f = tm_prefetch_next(p);
     g_assert_nonnull(f);
@@ -13,8 +14,8 @@ static void test_order(void) {
     g_assert_cmpuint(f->entry, ==, entries[i]);
     g_auto(TmSample) direct = {0};
     g_assert_true(tm_dataset_read(d, entries[i], &direct, NULL));
-    g_assert_cmpmem(f->sample.rgb, 32 * 24 * 3, direct.rgb, 32 * 24 * 3);
-    g_assert_cmpmem(f->sample.labels, 32 * 24, direct.labels, 32 * 24);
+    g_assert_cmpmem(f->sample->rgb, 32 * 24 * 3, direct.rgb, 32 * 24 * 3);
+    g_assert_cmpmem(f->sample->labels, 32 * 24, direct.labels, 32 * 24);
   }
   g_assert_null(tm_prefetch_next(p));
   g_assert_null(tm_prefetch_next(p));
@@ -24,8 +25,9 @@ static void test_end_early(void) {
   g_autoptr(TmDataset) d = fixture_roads(20, 1, 32, 24);
   guint entries[20];
   for (guint i = 0; i < 20; i++) entries[i] = i;
+  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(d, 1);
   for (guint taken = 0; taken < 8; taken++) {
-    TmPrefetch *p = tm_prefetch_new(d, entries, 20);
+    TmPrefetch *p = tm_prefetch_new(cache, entries, 20);
     for (guint i = 0; i < taken; i++) tm_fetched_free(tm_prefetch_next(p));
     tm_prefetch_free(p);
   }
@@ -33,7 +35,8 @@ static void test_end_early(void) {
 
 static void test_nothing(void) {
   g_autoptr(TmDataset) d = fixture_roads(2, 1, 32, 24);
-  g_autoptr(TmPrefetch) p = tm_prefetch_new(d, NULL, 0);
+  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(d, 3 * 32 * 24 * 4); /* room for three */
+  g_autoptr(TmPrefetch) p = tm_prefetch_new(cache, NULL, 0);
   g_assert_null(tm_prefetch_next(p));
 }
 
