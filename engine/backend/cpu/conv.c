@@ -6,6 +6,7 @@
 #include "engine/backend/cpu/conv.h"
 
 #include "engine/core/tensor.h"
+#include "engine/graph/fused.h"
 
 #include <glib/gi18n.h>
 
@@ -17,6 +18,7 @@ struct _CpuConv {
   CpuBackend *backend;
   int op;
   Way way;
+  gboolean with_stats; /* the pattern CONV_STATS */
   /* own kernels */
   void *packed;
   gsize packed_bytes, team_work;
@@ -58,10 +60,17 @@ static Way way_of(const CpuBackend *b, const Geometry *g, TmDType type) {
   return is_conv3(g) && type == TM_BF16 && b->kernels->bf16 ? conv3[g->op] : BY_ONEDNN;
 }
 
-gboolean tm_cpu_is_conv(int op) { return op == TM_OP_CONV || op == TM_OP_CONV_TRANSPOSE || op == TM_OP_CONV_DW; }
+gboolean tm_cpu_is_conv(int op) { return op == TM_OP_CONV || op == TM_OP_CONV_TRANSPOSE || op == TM_OP_CONV_DW || op == TM_FUSED_CONV_STATS; }
 
-gboolean tm_cpu_conv_takes_slice(int op, const TmNode *node) {
-  const Geometry g = geometry(op, node);
+gboolean tm_cpu_conv_supports(const CpuBackend *b, int op, const TmNode *node, TmDType precision) {
+  const Geometry g = geometry((int)node->op, node);
+  const Way way = way_of(b, &g, precision);
+  if (op == TM_FUSED_CONV_STATS) return way == BY_CONV3;
+  return way != BY_ONEDNN || precision == TM_F32 || b->bf16_convolutions;
+}
+
+gboolean tm_cpu_conv_takes_slice(const TmNode *node) {
+  const Geometry g = geometry((int)node->op, node);
   return is_up2(&g);
 }
 
@@ -194,9 +203,10 @@ static gboolean make_own(CpuConv *v, const Geometry *g, TmDType type, GError **e
 
 CpuConv *tm_cpu_conv_new(CpuBackend *b, int op, const CpuCall *c, GError **error) {
   CpuConv *v = g_new0(CpuConv, 1);
-  const Geometry g = geometry(op, c->node);
+  const Geometry g = geometry((int)c->node->op, c->node);
   v->backend = b;
-  v->op = op;
+  v->op = op == TM_FUSED_CONV_STATS ? TM_OP_CONV : op;
+  v->with_stats = op == TM_FUSED_CONV_STATS;
   v->way = way_of(b, &g, c->in[0].dtype);
   if (v->way == BY_ONEDNN ? make_onednn(v, c, &g, error) : make_own(v, &g, c->in[0].dtype, error)) return v;
   tm_cpu_conv_free(v);
@@ -250,12 +260,13 @@ static gboolean run_onednn(CpuConv *v, const CpuCall *c, void *scratch, GError *
 
 gboolean tm_cpu_conv_run(CpuConv *v, const CpuCall *c, void *scratch, GError **error) {
   const float *bias = c->n_in == 3 ? c->in[2].data : NULL;
+  float *stats = v->with_stats ? c->out[1].data : NULL;
   switch (v->way) {
   case BY_UP2: c->k->up2(c->team, &c->in[0], v->packed, bias, &c->out[0]); return TRUE;
   case BY_UP2_DX: c->k->up2_dx(c->team, &c->in[0], v->packed, bias, &c->out[0]); return TRUE;
   case BY_UP2_DW: c->k->up2_dw(c->team, &c->in[1], &c->in[0], c->out[0].data); return TRUE;
   case BY_CONV3:
-  case BY_CONV3_DX: c->k->conv3(c->team, &c->in[0], v->packed, bias, &c->out[0], NULL); return TRUE;
+  case BY_CONV3_DX: c->k->conv3(c->team, &c->in[0], v->packed, bias, &c->out[0], stats); return TRUE;
   case BY_CONV3_DW: c->k->conv3_dw(c->team, &c->in[0], &c->in[1], c->out[0].data); return TRUE;
   default: return run_onednn(v, c, scratch, error);
   }

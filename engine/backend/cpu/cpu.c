@@ -116,16 +116,15 @@ static void info(TmBackend *b, TmBackendInfo *out) {
 }
 
 static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType precision) {
-  (void)node;
   if (precision != TM_F32 && precision != TM_BF16) return FALSE;
-  if (tm_cpu_is_conv(op)) return precision == TM_F32 || of(b)->bf16_convolutions;
+  if (tm_cpu_is_conv(op)) return tm_cpu_conv_supports(of(b), op, node, precision);
   return tm_cpu_step_run(op) != NULL;
 }
 
 static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
   (void)b;
   (void)operand;
-  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(op, node) : tm_cpu_step_run(op) != NULL;
+  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(node) : tm_cpu_step_run(op) != NULL;
 }
 
 static void *alloc(TmBackend *b, gsize bytes, GError **error) {
