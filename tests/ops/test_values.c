@@ -93,6 +93,7 @@ static void test_bn_running_of_one_value(void) {
   float *after[2];
   g_autofree float *y = op_run(TM_OP_BN_RUNNING, WITH(.value = 0.1f, .count = 1), 3,
                                INPUTS(STAT(2, stats), STATE(1, mean), STATE(1, variance)), NULL, after);
+  EXPECT(y, 0);
   EXPECT(after[0], 0.1);
   EXPECT(after[1], 0.9); /* not NaN */
   g_free(after[0]);
