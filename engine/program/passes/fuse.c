@@ -128,7 +128,7 @@ static void add_fused(TmCompile *c, const Match *m) {
 
 static gboolean add_plain(TmCompile *c, const TmNode *n, GError **error) {
   if (!tm_backend_supports(c->backend, (int)n->op, n, c->options->precision)) {
-    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("The %s back end cannot run %s%s%s in %s."), c->backend->api->name,
+    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("The %s engine cannot run %s%s%s in %s."), c->backend->api->name,
                 tm_op_info(n->op)->name, n->name ? " " : "", n->name ? n->name : "", tm_dtype_name(c->options->precision));
     return FALSE;
   }
