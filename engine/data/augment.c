@@ -2,7 +2,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/resample.h"
-#include "engine/graph/node.h"
+#include "engine/core/label.h"
 
 #include <glib/gi18n.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include <glib/gi18n.h>
 
-#include "engine/graph/node.h"
+#include "engine/core/label.h"
 
 TmClassTable *tm_class_table_new(TmMaskCode code) {
   TmClassTable *t = g_new0(TmClassTable, 1);

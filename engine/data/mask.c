@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/data/codec.h"
-#include "engine/graph/node.h"
+#include "engine/core/label.h"
 
 void tm_mask_clear(TmMask *m) {
   g_free(m->px);

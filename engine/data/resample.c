@@ -1,6 +1,6 @@
 #include "engine/data/resample.h"
 
-#include "engine/graph/node.h"
+#include "engine/core/label.h"
 
 #include <math.h>
 #include <string.h>

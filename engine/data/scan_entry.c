@@ -5,7 +5,7 @@
 
 #include "engine/data/image.h"
 #include "engine/data/mask.h"
-#include "engine/graph/node.h"
+#include "engine/core/label.h"
 
 enum {
   MOST_VALUES = 4096, /* a mask with more distinct values is no mask */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/dtype.h"
+#include "engine/core/label.h"
 #include "engine/core/shape.h"
 
 typedef enum {
@@ -24,7 +25,7 @@ typedef enum {
 
 typedef enum { TM_PAD_ZERO, TM_PAD_REFLECT } TmPadMode; /* reflect: without repeating the edge; clamped where too small */
 
-enum { TM_MAX_INPUTS = 8, TM_VOID = 255 };
+enum { TM_MAX_INPUTS = 8 };
 
 typedef struct {
   int stride, pad, dilation, groups;   /* convolutions; 0 reads as 1 for stride, dilation, groups */
