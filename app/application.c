@@ -16,7 +16,6 @@ G_DEFINE_FINAL_TYPE(TmApplication, tm_application, ADW_TYPE_APPLICATION)
 
 /* --demo-size and its kin shrink the demo roads, for tests and slow machines. */
 static const GOptionEntry options[] = {
-    {"studio", 0, 0, G_OPTION_ARG_NONE, NULL, N_("Open the window (as without a subcommand)"), NULL},
     {"demo-size", 0, 0, G_OPTION_ARG_STRING, NULL, N_("Size of the demo roads"), "WxH"},
     {"demo-train", 0, 0, G_OPTION_ARG_INT, NULL, N_("Training pictures of the demo roads"), "N"},
     {"demo-val", 0, 0, G_OPTION_ARG_INT, NULL, N_("Validation pictures of the demo roads"), "N"},

@@ -13,7 +13,7 @@ enum { MOST_FINDINGS = 200, N_SPLIT_BUTTONS = TM_N_SPLITS + 1 };
 
 struct _TmPageData {
   GtkBox parent;
-  GtkWidget *splits, *back, *add, *panel_button, *stack, *empty, *page_bin, *flap, *cards_bin, *top_row, *shares_card, *void_share, *shares_waiting,
+  GtkWidget *header, *splits, *back, *add, *panel_button, *stack, *empty, *page_bin, *flap, *cards_bin, *top_row, *shares_card, *void_share, *shares_waiting,
       *checks_card, *checks_count, *rescan, *scanning, *scanning_text, *scanning_bar, *cancel, *findings, *gallery_box, *panel, *panel_box, *name,
       *previous, *next, *about, *view_box, *pixel, *opacity_scale, *opacity_value, *all_classes;
   GtkWidget *split_button[N_SPLIT_BUTTONS]; /* all, then by split */
@@ -270,14 +270,14 @@ static void split_toggled(GtkToggleButton *b, TmPageData *p) {
 }
 
 static void show_splits(TmPageData *p) {
+  gboolean narrow = tm_adaptive_get_narrow(TM_ADAPTIVE(p->page_bin));
   static const char *const names[N_SPLIT_BUTTONS] = {N_("All"), N_("Train"), N_("Val"), N_("Test")};
   for (int i = 0; i < N_SPLIT_BUTTONS; i++) {
     guint n = !p->shown ? 0 : i ? tm_dataset_n_split(p->shown, (TmSplit)(i - 1)) : tm_dataset_n(p->shown);
-    g_autofree char *count = tm_words_count(n), *text = g_strdup_printf("%s %s", _(names[i]), count);
+    g_autofree char *count = tm_words_count(n), *text = narrow ? g_strdup(_(names[i])) : g_strdup_printf("%s %s", _(names[i]), count);
     gtk_button_set_label(GTK_BUTTON(p->split_button[i]), text);
     gtk_widget_set_visible(p->split_button[i], n > 0);
   }
-  gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(p->split_button[0]), TRUE);
 }
 
 static void project_changed(TmPageData *p) {
@@ -291,6 +291,7 @@ static void project_changed(TmPageData *p) {
     clear_rows(p);
     if (d) show_notes(p);
     show_splits(p);
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(p->split_button[0]), TRUE);
     tm_gallery_set_dataset(p->gallery, d);
     gtk_stack_set_visible_child_name(GTK_STACK(p->stack), d ? "pictures" : "empty");
   }
@@ -309,6 +310,8 @@ static void lay_out(TmPageData *p) {
   gtk_box_set_homogeneous(GTK_BOX(p->top_row), !stacked);
   gtk_widget_set_visible(p->shares_card, !narrow);
   gtk_widget_set_visible(p->add, !narrow);
+  adw_header_bar_set_decoration_layout(ADW_HEADER_BAR(p->header), narrow ? ":close" : NULL);
+  show_splits(p);
 }
 
 static void dispose(GObject *o) {
@@ -328,7 +331,7 @@ static void tm_page_data_class_init(TmPageDataClass *c) {
   g_type_ensure(TM_TYPE_ADAPTIVE);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/page_data.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmPageData, name)
-  BIND(splits), BIND(back), BIND(add), BIND(panel_button), BIND(stack), BIND(empty), BIND(page_bin), BIND(flap), BIND(cards_bin), BIND(top_row);
+  BIND(header), BIND(splits), BIND(back), BIND(add), BIND(panel_button), BIND(stack), BIND(empty), BIND(page_bin), BIND(flap), BIND(cards_bin), BIND(top_row);
   BIND(shares_card), BIND(void_share), BIND(shares_waiting), BIND(checks_card), BIND(checks_count), BIND(rescan), BIND(scanning);
   BIND(scanning_text), BIND(scanning_bar), BIND(cancel), BIND(findings), BIND(gallery_box), BIND(panel), BIND(panel_box), BIND(name);
   BIND(previous), BIND(next), BIND(about), BIND(view_box), BIND(pixel), BIND(opacity_scale), BIND(opacity_value), BIND(all_classes);

@@ -161,8 +161,14 @@ static void lay_out(TmPageTrain *p) {
   gtk_orientable_set_orientation(GTK_ORIENTABLE(p->top_row), stacked ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
   gtk_widget_set_size_request(GTK_WIDGET(p->probe), stacked ? -1 : 376, -1);
   gtk_widget_set_size_request(GTK_WIDGET(p->curves), -1, stacked ? 440 : -1);
-  gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(p->meters), stacked ? 2 : 5);
+  guint meters = 0;
+  for (guint i = 0; i < p->n_meters; i++) meters += gtk_widget_get_visible(p->meter[i]);
+  gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(p->meters), stacked ? 2 : meters);
+  gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(p->meters), stacked ? 2 : meters);
   gtk_widget_set_visible(p->switcher, narrow);
+  gtk_widget_set_visible(p->go_label, !narrow);
+  tm_curves_set_compact(p->curves, narrow);
+  adw_header_bar_set_decoration_layout(ADW_HEADER_BAR(p->header), narrow ? ":close" : NULL);
   gtk_widget_set_visible(p->step, !narrow);
   gtk_widget_set_visible(p->stop, !narrow);
   gtk_widget_set_visible(p->more, !narrow);
@@ -276,7 +282,7 @@ static void tm_page_train_class_init(TmPageTrainClass *c) {
   g_type_ensure(TM_TYPE_ADAPTIVE);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/page_train.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmPageTrain, name)
-  BIND(title), BIND(back), BIND(controls), BIND(go), BIND(go_icon), BIND(go_label), BIND(step), BIND(stop), BIND(more), BIND(menu);
+  BIND(header), BIND(title), BIND(back), BIND(controls), BIND(go), BIND(go_icon), BIND(go_label), BIND(step), BIND(stop), BIND(more), BIND(menu);
   BIND(panel_button), BIND(save), BIND(progress), BIND(page_bin), BIND(flap), BIND(cards_bin), BIND(cards), BIND(notices), BIND(top_row);
   BIND(meters), BIND(timeline_card), BIND(speed), BIND(switcher), BIND(panel), BIND(panel_box), BIND(panel_title);
 #undef BIND
@@ -352,6 +358,7 @@ void tm_page_train_set_machine(TmPageTrain *p, const TmMachine *m) {
     gtk_widget_set_visible(p->meter[i], m->gpu != NULL);
     gtk_widget_set_visible(gtk_widget_get_parent(p->meter[i]), m->gpu != NULL);
   }
+  lay_out(p);
 }
 
 void tm_page_train_set_folded(TmPageTrain *p, gboolean folded) { gtk_widget_set_visible(p->back, folded); }

@@ -16,7 +16,7 @@ enum { TM_TRAIN_MAX_METERS = 6 };
 struct _TmPageTrain {
   GtkBox parent;
   /* Of the template: */
-  GtkWidget *title, *back, *controls, *go, *go_icon, *go_label, *step, *stop, *more, *menu, *panel_button, *save, *progress;
+  GtkWidget *header, *title, *back, *controls, *go, *go_icon, *go_label, *step, *stop, *more, *menu, *panel_button, *save, *progress;
   GtkWidget *page_bin, *flap, *cards_bin, *cards, *notices, *top_row, *meters, *timeline_card, *speed, *switcher, *panel, *panel_box, *panel_title;
   /* Made here: */
   TmCurves *curves;

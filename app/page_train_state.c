@@ -56,7 +56,11 @@ static void refresh_messages(TmPageTrain *p, const TmSnapshot *s) {
   gboolean any = m.strong != NULL;
   tm_run_message_clear(&m);
   const char *told = s && s->notice && s->state != TM_STATE_FAILED ? s->notice : NULL;
-  tm_notice_show(p->notice, TM_NOTICE_WARNING, NULL, told, NULL);
+  /* The cause in bold, what follows it not. */
+  const char *cut = told ? strstr(told, ": ") : NULL;
+  if (told && !cut) cut = strstr(told, ". ");
+  g_autofree char *cause = cut ? g_strndup(told, (gsize)(cut - told) + 1) : g_strdup(told);
+  tm_notice_show(p->notice, TM_NOTICE_WARNING, NULL, cause, cut ? cut + 2 : NULL);
   const char *error = tm_project_error(p->project);
   tm_notice_show(p->project_notice, TM_NOTICE_ERROR, NULL, error, NULL);
   tm_notice_set_buttons(p->project_notice, _("Open Folder…"), "win.open", _("Demo Roads"), "win.demo");

@@ -7,7 +7,7 @@
 #include "app/page_train.h"
 #include "app/run_words.h"
 #include "ui/adaptive.h"
-#include "ui/compose.h"
+#include "ui/mask_view.h"
 #include "ui/meter.h"
 #include "ui/thumbs.h"
 #include "ui/words.h"
@@ -17,12 +17,13 @@ enum { METER_SAMPLES = 4 * TM_SPARK_SECONDS + 8 };
 
 struct _TmWindow {
   AdwApplicationWindow parent;
-  GtkWidget *toasts, *leaflet, *sidebar, *sidebar_header, *menu, *project_button, *project_picture, *project_title, *project_subtitle, *pages,
+  GtkWidget *toasts, *leaflet, *sidebar, *sidebar_header, *menu, *project_button, *project_box, *project_title, *project_subtitle, *pages,
       *device, *device_name, *device_text, *content_bin, *stack;
   GtkWidget *row[N_PAGES], *badge[N_PAGES];
   TmPageTrain *train;
   TmPageData *data;
   TmSpark *spark;
+  TmMaskView *picture; /* of the project */
   TmProject *project;
   TmDataset *shown; /* only compared */
   TmThumbs *thumbs; /* for the project's picture */
@@ -88,19 +89,10 @@ static void folded(TmWindow *w) {
 
 /* ---- project ---- */
 
-static void thumb_ready(guint entry, TmScene *s, const GError *error, gpointer user) {
+static void thumb_ready(guint entry, TmScene *scene, const GError *error, gpointer user) {
   (void)entry;
   (void)error;
-  TmWindow *w = user;
-  if (!s) return;
-  gsize stride = (gsize)s->w * 4;
-  guint8 *pixels = g_malloc(stride * s->h);
-  TmComposition k = {.show = s->truth ? TM_SHOW_MASK : TM_SHOW_INPUT, .w = s->w, .h = s->h, .rgb = s->rgb, .labels = s->truth,
-                     .colours = s->colours, .n_classes = s->classes->n, .opacity = 0.55};
-  tm_compose(&k, pixels, s->w, s->h, stride);
-  g_autoptr(GBytes) bytes = g_bytes_new_take(pixels, stride * s->h);
-  g_autoptr(GdkTexture) texture = gdk_memory_texture_new(s->w, s->h, GDK_MEMORY_R8G8B8A8, bytes, stride);
-  gtk_picture_set_paintable(GTK_PICTURE(w->project_picture), GDK_PAINTABLE(texture));
+  tm_mask_view_set_scene(TM_WINDOW(user)->picture, scene);
 }
 
 static void show_project(TmWindow *w) {
@@ -116,7 +108,7 @@ static void show_project(TmWindow *w) {
   gtk_accessible_update_property(GTK_ACCESSIBLE(w->project_button), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
   if (d == w->shown) return;
   w->shown = d;
-  gtk_picture_set_paintable(GTK_PICTURE(w->project_picture), NULL);
+  tm_mask_view_set_scene(w->picture, NULL);
   g_clear_pointer(&w->thumbs, tm_thumbs_free);
   if (!d || !tm_dataset_n(d)) return;
   w->thumbs = tm_thumbs_new(d, 96, 1 << 20);
@@ -377,7 +369,7 @@ static void tm_window_class_init(TmWindowClass *c) {
   g_type_ensure(TM_TYPE_ADAPTIVE);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmWindow, name)
-  BIND(toasts), BIND(leaflet), BIND(sidebar), BIND(sidebar_header), BIND(menu), BIND(project_button), BIND(project_picture), BIND(project_title);
+  BIND(toasts), BIND(leaflet), BIND(sidebar), BIND(sidebar_header), BIND(menu), BIND(project_button), BIND(project_box), BIND(project_title);
   BIND(project_subtitle), BIND(pages), BIND(device), BIND(device_name), BIND(device_text), BIND(content_bin), BIND(stack);
 #undef BIND
   gtk_widget_class_install_action(wc, "win.open", NULL, do_open);
@@ -399,6 +391,12 @@ static void tm_window_init(TmWindow *w) {
   gtk_widget_set_size_request(GTK_WIDGET(w->spark), 46, 20);
   gtk_widget_set_valign(GTK_WIDGET(w->spark), GTK_ALIGN_CENTER);
   gtk_box_append(GTK_BOX(w->device), GTK_WIDGET(w->spark));
+  w->picture = TM_MASK_VIEW(tm_mask_view_new(TM_VIEW_TRUTH, _("First picture")));
+  tm_mask_view_set_width(w->picture, 40);
+  gtk_widget_set_focusable(GTK_WIDGET(w->picture), FALSE);
+  gtk_widget_set_valign(GTK_WIDGET(w->picture), GTK_ALIGN_CENTER);
+  gtk_widget_set_halign(gtk_widget_get_parent(w->project_box), GTK_ALIGN_FILL); /* a menu button centres its child */
+  gtk_box_prepend(GTK_BOX(w->project_box), GTK_WIDGET(w->picture));
   w->project = tm_project_new();
   w->data = tm_page_data_new(w->project);
   w->train = tm_page_train_new(w->project);

@@ -3,12 +3,12 @@
 struct _TmAdaptive {
   GtkWidget parent;
   GtkWidget *child;
-  int natural_width, narrow_below;
+  int least_width, natural_width, narrow_below;
   gboolean narrow, allocated_narrow;
   guint notify_source;
 };
 
-enum { PROP_CHILD = 1, PROP_NATURAL_WIDTH, PROP_NARROW_BELOW, PROP_NARROW, N_PROPS };
+enum { PROP_CHILD = 1, PROP_LEAST_WIDTH, PROP_NATURAL_WIDTH, PROP_NARROW_BELOW, PROP_NARROW, N_PROPS };
 static GParamSpec *props[N_PROPS];
 
 static void buildable_init(GtkBuildableIface *iface);
@@ -26,12 +26,24 @@ static void buildable_init(GtkBuildableIface *iface) {
   iface->add_child = add_child;
 }
 
+/* What the child needs at least, as it is laid out now. */
+static int child_width(TmAdaptive *a) {
+  int min = 0;
+  gtk_widget_measure(a->child, GTK_ORIENTATION_HORIZONTAL, -1, &min, NULL, NULL, NULL);
+  return min;
+}
+
 static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base, int *nat_base) {
   TmAdaptive *a = TM_ADAPTIVE(w);
   *min = *nat = 0;
   *min_base = *nat_base = -1;
-  if (a->child && gtk_widget_should_layout(a->child)) gtk_widget_measure(a->child, o, for_size, min, nat, NULL, NULL);
-  if (o == GTK_ORIENTATION_HORIZONTAL && a->natural_width > 0) *nat = MAX(*min, a->natural_width);
+  if (a->child && gtk_widget_should_layout(a->child)) {
+    if (o == GTK_ORIENTATION_VERTICAL && for_size >= 0) for_size = MAX(for_size, child_width(a));
+    gtk_widget_measure(a->child, o, for_size, min, nat, NULL, NULL);
+  }
+  if (o != GTK_ORIENTATION_HORIZONTAL) return;
+  if (a->least_width > 0) *min = MIN(*min, a->least_width);
+  if (a->natural_width > 0) *nat = MAX(*min, a->natural_width);
 }
 
 /* Changing the layout inside an allocation is too late for it: the change is told right after. */
@@ -47,7 +59,8 @@ static gboolean tell(gpointer data) {
 
 static void size_allocate(GtkWidget *w, int width, int height, int baseline) {
   TmAdaptive *a = TM_ADAPTIVE(w);
-  if (a->child && gtk_widget_should_layout(a->child)) gtk_widget_allocate(a->child, width, height, baseline, NULL);
+  /* Given less than the child's wide layout needs, it is cut off for the one frame until "narrow" has turned it. */
+  if (a->child && gtk_widget_should_layout(a->child)) gtk_widget_allocate(a->child, MAX(width, child_width(a)), height, baseline, NULL);
   a->allocated_narrow = width < a->narrow_below;
   if (a->narrow != a->allocated_narrow && !a->notify_source)
     a->notify_source = g_idle_add_full(GDK_PRIORITY_REDRAW - 5, tell, a, NULL);
@@ -62,6 +75,7 @@ static void get_property(GObject *o, guint id, GValue *v, GParamSpec *ps) {
   TmAdaptive *a = TM_ADAPTIVE(o);
   switch (id) {
   case PROP_CHILD: g_value_set_object(v, a->child); break;
+  case PROP_LEAST_WIDTH: g_value_set_int(v, a->least_width); break;
   case PROP_NATURAL_WIDTH: g_value_set_int(v, a->natural_width); break;
   case PROP_NARROW_BELOW: g_value_set_int(v, a->narrow_below); break;
   case PROP_NARROW: g_value_set_boolean(v, a->narrow); break;
@@ -73,6 +87,7 @@ static void set_property(GObject *o, guint id, const GValue *v, GParamSpec *ps) 
   TmAdaptive *a = TM_ADAPTIVE(o);
   switch (id) {
   case PROP_CHILD: tm_adaptive_set_child(a, g_value_get_object(v)); break;
+  case PROP_LEAST_WIDTH: a->least_width = g_value_get_int(v); break;
   case PROP_NATURAL_WIDTH: a->natural_width = g_value_get_int(v); break;
   case PROP_NARROW_BELOW: a->narrow_below = g_value_get_int(v); break;
   default: G_OBJECT_WARN_INVALID_PROPERTY_ID(o, id, ps);
@@ -97,6 +112,7 @@ static void tm_adaptive_class_init(TmAdaptiveClass *c) {
   wc->get_request_mode = request_mode;
   const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
   props[PROP_CHILD] = g_param_spec_object("child", NULL, NULL, GTK_TYPE_WIDGET, rw);
+  props[PROP_LEAST_WIDTH] = g_param_spec_int("least-width", NULL, NULL, 0, G_MAXINT, 0, rw);
   props[PROP_NATURAL_WIDTH] = g_param_spec_int("natural-width", NULL, NULL, 0, G_MAXINT, 0, rw);
   props[PROP_NARROW_BELOW] = g_param_spec_int("narrow-below", NULL, NULL, 0, G_MAXINT, 0, rw);
   props[PROP_NARROW] = g_param_spec_boolean("narrow", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);

@@ -8,7 +8,8 @@
 #define TM_TYPE_ADAPTIVE (tm_adaptive_get_type())
 G_DECLARE_FINAL_TYPE(TmAdaptive, tm_adaptive, TM, ADAPTIVE, GtkWidget)
 
-/* Properties: child (GtkWidget), natural-width (int, 0: the child's), narrow-below (int), narrow (gboolean, read only). */
+/* Properties: child (GtkWidget), least-width (int: accepts to be this narrow although the child's present layout needs more; 0: the child's),
+ * natural-width (int, 0: the child's), narrow-below (int), narrow (gboolean, read only). */
 GtkWidget *tm_adaptive_new(void);
 void tm_adaptive_set_child(TmAdaptive *a, GtkWidget *child);
 gboolean tm_adaptive_get_narrow(TmAdaptive *a);

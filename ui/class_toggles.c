@@ -69,7 +69,7 @@ static GtkWidget *label_new(const char *text, const char *css) {
 }
 
 static void add_chip(TmClassToggles *c, guint i, GtkWidget *swatch) {
-  GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+  GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 5);
   gtk_box_append(GTK_BOX(row), swatch);
   gtk_box_append(GTK_BOX(row), label_new(c->name[i], "tm-small"));
   c->button[i] = gtk_toggle_button_new();
@@ -102,6 +102,7 @@ void tm_class_toggles_set_classes(TmClassToggles *c, const TmClassTable *t) {
     c->flow = gtk_flow_box_new();
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(c->flow), GTK_SELECTION_NONE);
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(c->flow), 30);
+    gtk_widget_add_css_class(c->flow, "tm-chips");
     gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(c->flow), 4);
     gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(c->flow), 4);
   } else {

@@ -159,4 +159,9 @@ void tm_curves_set_activity(TmCurves *c, const char *text) {
   if (text) gtk_label_set_label(GTK_LABEL(c->activity), text);
 }
 
+void tm_curves_set_compact(TmCurves *c, gboolean compact) {
+  gtk_widget_set_visible(c->smooth, !compact);
+  gtk_widget_set_visible(c->smooth_label, !compact);
+}
+
 TmPlot *tm_curves_plot(TmCurves *c) { return c->plot; }

@@ -17,4 +17,6 @@ void tm_curves_add_epochs(TmCurves *c, const TmEpochRow *rows, guint n);
 void tm_curves_mark(TmCurves *c, double step, const char *label);
 /** What is shown over the empty plot: "Building the network"; NULL takes it away. */
 void tm_curves_set_activity(TmCurves *c, const char *text);
+/** Little width: leaves out the smoothing. */
+void tm_curves_set_compact(TmCurves *c, gboolean compact);
 TmPlot *tm_curves_plot(TmCurves *c);

@@ -22,6 +22,7 @@ struct _TmMaskView {
   guint tick; /* composes before the next frame */
   int px, py; /* pointed pixel; -1 */
   gint64 described;
+  int width; /* asked for; 0: free */
 };
 
 enum { POINTED, N_SIGNALS };
@@ -145,10 +146,10 @@ static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int 
   double ratio = v->scene ? CLAMP((double)v->scene->h / v->scene->w, 0.2, 1.2) : 0.75;
   *min_base = *nat_base = -1;
   if (o == GTK_ORIENTATION_HORIZONTAL) {
-    *min = 64;
-    *nat = 172;
+    *min = v->width ? v->width : 64;
+    *nat = v->width ? v->width : 172;
   } else {
-    *min = *nat = (int)lround((for_size > 0 ? for_size : 172) * ratio);
+    *min = *nat = (int)lround((for_size > 0 ? for_size : v->width ? v->width : 172) * ratio);
   }
 }
 
@@ -314,4 +315,9 @@ void tm_mask_view_set_hidden(TmMaskView *v, const gboolean *hidden, guint n) {
   v->n_hidden = MIN(n, (guint)G_N_ELEMENTS(v->hidden));
   memcpy(v->hidden, hidden, v->n_hidden * sizeof *hidden);
   queue(v);
+}
+
+void tm_mask_view_set_width(TmMaskView *v, int width) {
+  v->width = width;
+  gtk_widget_queue_resize(GTK_WIDGET(v));
 }

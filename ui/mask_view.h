@@ -21,3 +21,5 @@ void tm_mask_view_set_placeholder(TmMaskView *v, const char *text);
 void tm_mask_view_set_opacity(TmMaskView *v, double opacity);
 /** By class, then void; copied. */
 void tm_mask_view_set_hidden(TmMaskView *v, const gboolean *hidden, guint n);
+/** The width it asks for, at least and by choice; its height follows from the picture. */
+void tm_mask_view_set_width(TmMaskView *v, int width);

@@ -38,6 +38,7 @@ GtkWidget *tm_meter_new(const char *title, TmReading reading, TmInk ink) {
   gtk_label_set_xalign(GTK_LABEL(name), 0);
   gtk_label_set_ellipsize(GTK_LABEL(name), PANGO_ELLIPSIZE_END);
   gtk_widget_set_hexpand(name, TRUE);
+  gtk_label_set_max_width_chars(GTK_LABEL(name), 1);
   gtk_widget_add_css_class(name, "tm-small");
   m->value = gtk_label_new("–");
   gtk_widget_add_css_class(m->value, "tm-small");
@@ -46,10 +47,12 @@ GtkWidget *tm_meter_new(const char *title, TmReading reading, TmInk ink) {
   gtk_box_append(GTK_BOX(head), name);
   gtk_box_append(GTK_BOX(head), m->value);
   m->spark = tm_spark_new(ink);
+  gtk_widget_set_size_request(m->spark, 80, 32);
   gtk_accessible_update_property(GTK_ACCESSIBLE(m->spark), GTK_ACCESSIBLE_PROPERTY_LABEL, title, -1);
   m->caption = gtk_label_new(NULL);
   gtk_label_set_xalign(GTK_LABEL(m->caption), 0);
   gtk_label_set_ellipsize(GTK_LABEL(m->caption), PANGO_ELLIPSIZE_END);
+  gtk_label_set_max_width_chars(GTK_LABEL(m->caption), 1); /* takes what there is, asks for nothing */
   gtk_widget_add_css_class(m->caption, "tm-tiny");
   gtk_widget_add_css_class(m->caption, "tm-dim");
   gtk_box_append(GTK_BOX(m), head);

@@ -5,7 +5,7 @@
 #include "ui/plot_private.h"
 #include "ui/words.h"
 
-enum { TITLE_H = 17, TICK_H = 18, GAP = 8, LEFT_W = 38, RIGHT_W = 46, CHIP_H = 19 };
+enum { TITLE_H = 17, TICK_H = 18, GAP = 8, RIGHT_W = 46, CHIP_H = 19, TICK_GAP = 34 };
 
 /* Where a direct label may sit: a share of the width, above or below the curve. */
 static const double label_places[] = {0.3, 0.45, 0.6, 0.15, 0.75, 0.9};
@@ -48,6 +48,22 @@ static double y_px(const TmPlotPane *pane, gboolean right, double v) {
   return (double)pane->area.origin.y + (1 - t) * (double)pane->area.size.height;
 }
 
+/* Room for the widest label of any left axis. */
+static double left_width(TmPlot *p) {
+  double widest = 24;
+  for (guint i = 0; i < p->n_panes; i++) {
+    double ticks[TM_AXIS_MAX_TICKS];
+    guint n = tm_axis_ticks(&p->panes[i].left, (guint)MAX(p->panes[i].area.size.height / TICK_GAP, 3), ticks);
+    for (guint k = 0; k < n; k++) {
+      int w, h;
+      g_autofree char *label = tm_axis_label(&p->panes[i].left, ticks[k], n > 1 ? ticks[1] - ticks[0] : 1);
+      g_object_unref(text_layout(p, label, 0, &w, &h));
+      widest = MAX(widest, w);
+    }
+  }
+  return ceil(widest) + 12;
+}
+
 /* Splits the height into panes by weight and fits every axis to what is in view. */
 static void lay_out(TmPlot *p, int width, int height) {
   double weights = 0, fixed = 0, x0, x1;
@@ -64,13 +80,15 @@ static void lay_out(TmPlot *p, int width, int height) {
     TmPlotPane *pane = &p->panes[i];
     double h = floor(room * pane->weight / weights);
     y += TITLE_H + (i ? GAP : 0);
-    pane->area = GRAPHENE_RECT_INIT(LEFT_W, (float)y, (float)MAX(width - LEFT_W - RIGHT_W, 20), (float)h);
+    pane->area = GRAPHENE_RECT_INIT(0, (float)y, 1, (float)h);
     y += h + TICK_H;
     TmSpread both[2] = {{.lo = INFINITY, .hi = -INFINITY, .low_positive = INFINITY}, {.lo = INFINITY, .hi = -INFINITY}};
     pane->bad = pane->low = 0;
+    gboolean ringed = FALSE;
     for (guint c = 0; c < p->n_curves; c++) {
       TmPlotCurve *curve = &p->curves[c];
       if (curve->style.pane != i) continue;
+      ringed |= !isnan(curve->ring) && curve->ring_label;
       guint from = tm_series_find(curve->series, p->unit, x0), to = tm_series_find(curve->series, p->unit, x1);
       if (to < tm_series_n(curve->series)) to++;
       TmSpread s;
@@ -87,6 +105,12 @@ static void lay_out(TmPlot *p, int width, int height) {
     gboolean log = i == 0 && p->log;
     tm_axis_fit(&pane->left, log ? (double)both[0].low_positive : (double)both[0].lo, (double)both[0].hi, log);
     tm_axis_fit(&pane->right, 0, both[1].hi > 0 ? (double)both[1].hi : 1, FALSE);
+    if (ringed && !log) pane->left.hi += (pane->left.hi - pane->left.lo) * 22 / MAX(h, 60.0); /* room for its words */
+  }
+  double left = left_width(p);
+  for (guint i = 0; i < p->n_panes; i++) {
+    p->panes[i].area.origin.x = (float)left;
+    p->panes[i].area.size.width = (float)MAX(width - left - RIGHT_W, 20);
   }
 }
 
@@ -95,9 +119,9 @@ static void draw_grid(TmPlot *p, cairo_t *cr, TmPlotPane *pane, gboolean last) {
   GdkRGBA text = tm_ink_text(GTK_WIDGET(p), 1), rate = tm_ink(TM_INK_RATE);
   double grid = tm_ink_high_contrast() ? 0.5 : 0.12, ax = (double)pane->area.origin.x, ay = (double)pane->area.origin.y;
   double aw = (double)pane->area.size.width, ah = (double)pane->area.size.height;
-  text_at(p, cr, ax - LEFT_W + 2, ay - TITLE_H + 6, pane->title, BOLD, &text, 1);
+  text_at(p, cr, 2, ay - TITLE_H + 6, pane->title, BOLD, &text, 1);
   cairo_set_line_width(cr, 1);
-  guint n = tm_axis_ticks(&pane->left, (guint)MAX(ah / 34, 3), ticks);
+  guint n = tm_axis_ticks(&pane->left, (guint)MAX(ah / TICK_GAP, 3), ticks);
   double step = n > 1 ? ticks[1] - ticks[0] : 1;
   for (guint i = 0; i < n; i++) {
     double y = floor(y_px(pane, FALSE, ticks[i])) + 0.5;
@@ -255,8 +279,7 @@ static void draw_ring(TmPlot *p, cairo_t *cr, const TmPlotCurve *c) {
   int w, h;
   g_autoptr(PangoLayout) l = text_layout(p, c->ring_label, BOLD, &w, &h);
   double lx = CLAMP(x - w / 2.0, (double)pane->area.origin.x + 4, right - w);
-  double bottom = (double)(pane->area.origin.y + pane->area.size.height);
-  double ly = y + 12 + h < bottom ? y + 12 : y - 12 - h;
+  double ly = y - 9 - h >= (double)pane->area.origin.y - 4 ? y - 9 - h : y + 12;
   cairo_move_to(cr, floor(lx), floor(ly));
   pango_cairo_show_layout(cr, l);
 }

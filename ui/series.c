@@ -12,7 +12,7 @@ struct _TmSeries {
   GArray *level[LEVELS]; /* TmSpread of 64, 4096, … points; only whole blocks */
   guint epoch_of_cuts;   /* raised when points are replaced, so that smoothing starts over */
   double amount, state;  /* of the last tm_series_smooth() into this series */
-  guint smoothed, smoothed_cuts;
+  guint smoothed, smoothed_cuts, averaged;
 };
 
 static const TmSpread nothing = {.lo = INFINITY, .hi = -INFINITY, .low_positive = INFINITY};
@@ -172,10 +172,15 @@ void tm_series_smooth(TmSeries *out, const TmSeries *in, double amount) {
     out->smoothed = 0;
     out->smoothed_cuts = in->epoch_of_cuts;
     out->state = NAN;
+    out->averaged = 0;
   }
   for (guint i = out->smoothed; i < n; i++) {
     double v = tm_series_y(in, i);
-    if (isfinite(v)) out->state = isnan(out->state) ? v : out->state + (1 - amount) * (v - out->state);
+    if (isfinite(v)) { /* a plain mean until there are enough values for the running one */
+      out->averaged++;
+      double weight = MAX(1 - amount, 1.0 / out->averaged);
+      out->state = out->averaged == 1 ? v : out->state + weight * (v - out->state);
+    }
     tm_series_add(out, tm_series_x(in, TM_UNIT_STEPS, i), tm_series_x(in, TM_UNIT_EPOCHS, i),
                   tm_series_x(in, TM_UNIT_MINUTES, i), isfinite(v) ? out->state : v);
   }

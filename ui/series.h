@@ -41,6 +41,6 @@ void tm_series_spread(const TmSeries *s, guint from, guint to, TmSpread *out);
 /** Divides x0..x1 into @n columns and fills each. */
 void tm_series_columns(const TmSeries *s, TmUnit unit, double x0, double x1, guint n, TmColumn *out);
 
-/** Makes @out the running mean of @in: weight @amount 0..1 (0 copies). Starts at the first value, so a constant stays exactly constant;
- * values that are not finite leave a gap. Goes on where it stopped when @amount is the same and @in only grew. */
+/** Makes @out the running mean of @in: weight @amount 0..1 (0 copies). Begins as a plain mean of what there is; a constant stays exactly
+ * constant; values that are not finite leave a gap. Goes on where it stopped when @amount is the same and @in only grew. */
 void tm_series_smooth(TmSeries *out, const TmSeries *in, double amount);

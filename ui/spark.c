@@ -74,7 +74,7 @@ static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int 
   (void)w;
   (void)for_size;
   *min = o == GTK_ORIENTATION_HORIZONTAL ? 32 : 18;
-  *nat = o == GTK_ORIENTATION_HORIZONTAL ? 120 : 32;
+  *nat = o == GTK_ORIENTATION_HORIZONTAL ? 46 : 32;
   *min_base = *nat_base = -1;
 }
 

@@ -115,11 +115,12 @@ static void snapshot(GtkWidget *w, GtkSnapshot *snap) {
   cairo_t *cr = gtk_snapshot_append_cairo(snap, &GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height));
   const TmTimelineTimes *m = &t->times;
   double engine = m->step > 0 ? m->step : 0, loader = fmax(m->decode, 0) + fmax(m->augment, 0);
-  double all = fmax(engine, loader);
+  double parts = fmax(m->wait, 0) + fmax(m->network, 0) + fmax(m->update, 0) + fmax(m->draw, 0);
+  double all = fmax(fmax(engine, parts), loader);
   if (!(all > 0)) all = 0.1;
   double x = LABEL_W, inner = width - LABEL_W - 2;
   const Segment load[] = {{N_("Load and decode"), TM_INK_LOAD, FALSE, TRUE, m->decode}, {N_("Augment"), TM_INK_AUGMENT, FALSE, FALSE, m->augment}};
-  double rest = engine - fmax(m->wait, 0) - fmax(m->network, 0) - fmax(m->update, 0) - fmax(m->draw, 0);
+  double rest = engine - parts;
   const Segment run[] = {{N_("Waiting for pictures"), TM_INK_VALIDATION, TRUE, FALSE, m->wait},
                          {N_("Forward and backward"), TM_INK_NETWORK, FALSE, FALSE, m->network},
                          {N_("Update"), TM_INK_UPDATE, FALSE, FALSE, m->update},
@@ -129,12 +130,14 @@ static void snapshot(GtkWidget *w, GtkSnapshot *snap) {
   draw_lane(w, cr, x, LANE_H + LANE_GAP, inner, all, _("Engine"), run, G_N_ELEMENTS(run));
   GdkRGBA dim = tm_ink_text(w, 0.74);
   double ticks[TM_AXIS_MAX_TICKS];
-  TmAxis axis = {0, all * 1e3, FALSE};
+  gboolean slow = all > 2; /* a big net on a small machine: whole seconds read better */
+  double unit = slow ? 1 : 1e-3;
+  TmAxis axis = {0, all / unit, FALSE};
   guint n = m->step > 0 ? tm_axis_ticks(&axis, (guint)MAX(inner / 110, 2.0), ticks) : 0;
   for (guint i = 0; i < n; i++) {
     g_autofree char *number = tm_axis_label(&axis, ticks[i], n > 1 ? ticks[1] - ticks[0] : 1);
-    g_autofree char *label = g_strdup_printf(_("%s ms"), number);
-    double px = x + ticks[i] / (all * 1e3) * inner, half = text_width(w, label) / 2.0;
+    g_autofree char *label = g_strdup_printf(slow ? _("%s s") : _("%s ms"), number);
+    double px = x + ticks[i] * unit / all * inner, half = text_width(w, label) / 2.0;
     text_at(w, cr, CLAMP(px, x + half - 3, width - half), 2 * LANE_H + LANE_GAP + 10, label, FALSE, 1, &dim);
   }
   cairo_destroy(cr);

@@ -70,5 +70,6 @@ char *tm_words_span(double seconds) {
 char *tm_words_percent(double share) {
   if (!isfinite(share)) return g_strdup("–");
   double p = share * 100.0;
+  if (p > 0 && p < 0.05) return g_strdup("< 0.1" THIN_SPACE "%");
   return g_strdup_printf(fabs(p) < 9.95 && p != 0.0 ? "%.1f" THIN_SPACE "%%" : "%.0f" THIN_SPACE "%%", p);
 }
