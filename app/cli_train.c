@@ -176,7 +176,10 @@ static int finish(Job *j, TmTrainer *t) {
     code = tm_cli_fail(error, TM_EXIT_FAILED);
   if (confusion && !j->o.json) tm_scores_print(confusion, tm_dataset_classes(j->data));
   g_printerr(_("Run: %s\n"), j->run);
-  if (signum && good) g_printerr(_("Stopped and saved. Go on with: tarmac train --resume %s\n"), j->run);
+  if (signum && good) {
+    g_autofree char *quoted = strpbrk(j->run, " '\"$\\*?&;|<>()") ? g_shell_quote(j->run) : g_strdup(j->run);
+    g_printerr(_("Stopped and saved. Go on with: tarmac train --resume %s\n"), quoted);
+  }
   if (j->o.json) {
     JsonObject *o = summary(j, &snapshot);
     tm_scores_to_json(o, confusion, tm_dataset_classes(j->data));
