@@ -86,7 +86,12 @@ char *tm_axis_label(const TmAxis *a, double v, double step) {
   if (v == 0) return g_strdup("0");
   double m = fabs(v);
   if (m < 1e-6 || m >= 1e7) return g_strdup_printf("%.3g", v);
-  double unit = a->log ? m : MIN(fabs(step), m);
-  int decimals = unit > 0 ? (int)CLAMP(-floor(log10(unit) + 1e-9), 0, 8) : 0;
+  int decimals = 0;
+  if (a->log) { /* no common step: as many as this one needs */
+    while (decimals < 8 && fabs(m - round(m * pow(10, decimals)) / pow(10, decimals)) > m * 1e-6) decimals++;
+  } else {
+    double unit = MIN(fabs(step), m);
+    decimals = unit > 0 ? (int)CLAMP(-floor(log10(unit) + 1e-9), 0, 8) : 0;
+  }
   return g_strdup_printf("%.*f", decimals, v);
 }

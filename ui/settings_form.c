@@ -135,6 +135,7 @@ static GtkWidget *spin_new(const TmOption *o, TmSettingsForm *f) {
     step = pow(10, floor(log10(MIN(size, (o->hi - o->lo) / 4)))) / 2;
   }
   GtkWidget *b = gtk_spin_button_new(gtk_adjustment_new(o->def, o->lo, o->hi, step, step * 10, 0), 0, o->type == TM_OPTION_INT ? 0 : 9);
+  gtk_spin_button_set_update_policy(GTK_SPIN_BUTTON(b), GTK_UPDATE_IF_VALID); /* what is no number changes nothing */
   gtk_editable_set_width_chars(GTK_EDITABLE(b), 6);
   gtk_editable_set_max_width_chars(GTK_EDITABLE(b), 6);
   gtk_widget_add_css_class(b, "tm-spin");
