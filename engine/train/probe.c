@@ -20,32 +20,45 @@ static void score(const TmSession *s, TmProbe *p) {
   p->wrong = 1.0 - tm_confusion_accuracy(c);
 }
 
-TmProbe *tm_session_probe(TmSession *s, guint entry, GError **error) {
-  g_auto(TmSample) sample = {0};
+/* The picture is looked at again and again: it is kept until another is asked for. */
+static gboolean fetch(TmSession *s, guint entry, GError **error) {
+  if (s->probed.rgb && s->probed_entry == entry) return TRUE;
   if (entry >= tm_dataset_n(s->all)) {
     g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("There is no picture %u to show the network's view of."),
                 entry);
-    return NULL;
+    return FALSE;
   }
-  if (!tm_dataset_read(s->all, entry, &sample, error)) return NULL;
+  tm_sample_clear(&s->probed);
+  s->probed_entry = entry;
+  return tm_dataset_read(s->all, entry, &s->probed, error);
+}
+
+TmProbe *tm_session_probe(TmSession *s, guint entry, GError **error) {
+  if (!fetch(s, entry, error)) return NULL;
+  const TmSample *sample = &s->probed;
+  const gsize n = (gsize)sample->w * (gsize)sample->h;
   g_autoptr(TmProbe) p = g_new0(TmProbe, 1);
   *p = (TmProbe){.entry = entry,
                  .epoch = s->at.epoch,
                  .step = s->at.step,
-                 .w = sample.w,
-                 .h = sample.h,
+                 .w = sample->w,
+                 .h = sample->h,
                  .miou = NAN,
                  .wrong = NAN};
-  p->labels = g_try_malloc((gsize)sample.w * (gsize)sample.h);
-  if (!p->labels) {
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a mask of %d×%d."), sample.w,
-                sample.h);
+  p->rgb = g_try_malloc(n * 3);
+  p->labels = g_try_malloc(n);
+  p->truth = sample->labels ? g_try_malloc(n) : NULL;
+  if (!p->rgb || !p->labels || (sample->labels && !p->truth)) {
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a mask of %d×%d."), sample->w,
+                sample->h);
     return NULL;
   }
-  if (!tm_session_predict(s, &sample, p->labels, error)) return NULL;
-  p->rgb = g_steal_pointer(&sample.rgb);
-  p->truth = g_steal_pointer(&sample.labels);
-  if (p->truth) score(s, p);
+  if (!tm_session_predict(s, sample, p->labels, error)) return NULL;
+  memcpy(p->rgb, sample->rgb, n * 3);
+  if (p->truth) {
+    memcpy(p->truth, sample->labels, n);
+    score(s, p);
+  }
   return g_steal_pointer(&p);
 }
 

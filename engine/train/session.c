@@ -341,6 +341,7 @@ void tm_session_close(TmSession *s) {
   if (!s) return;
   tm_loader_free(s->loader);
   tm_sample_cache_free(s->judged);
+  tm_sample_clear(&s->probed);
   tm_run_close(s->run);
   g_clear_pointer(&s->evals, g_ptr_array_unref);
   tm_program_free(s->program);

@@ -93,6 +93,8 @@ typedef struct _TmSession {
 
   int crop_w, crop_h;
   TmSampleCache *judged; /* the val pictures: decoded once when they fit */
+  TmSample probed;       /* the probe's picture, once read */
+  guint probed_entry;
   TmLoader *loader;
   double last_waited, last_decode, last_augment;
   guint steps; /* an epoch */
