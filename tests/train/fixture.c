@@ -3,7 +3,8 @@
 #include <glib/gstdio.h>
 
 TmDataset *fixture_roads(int train, int val, int w, int h) {
-  const TmDatasetOptions o = {.seed = 7, .demo_train = train, .demo_val = val, .demo_width = w, .demo_height = h};
+  const TmDatasetOptions o = {
+      .seed = 7, .demo_train = train, .demo_val = val, .demo_width = w, .demo_height = h};
   g_autoptr(GError) e = NULL;
   TmDataset *d = tm_dataset_open("demo", &o, &e);
   g_assert_no_error(e);
@@ -64,7 +65,9 @@ gboolean fixture_until(TmTrainer *t, TmTrainerState state) {
   return FALSE;
 }
 
-gboolean fixture_has_cpu(void) { return tm_backend_available("cpu", NULL); }
+gboolean fixture_has_cpu(void) {
+  return tm_backend_available("cpu", NULL);
+}
 
 GArray *fixture_steps(TmTrainer *t) {
   GArray *rows = g_array_new(FALSE, FALSE, sizeof(TmStepRow));

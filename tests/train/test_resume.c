@@ -1,4 +1,5 @@
-/* A resumed run is the unbroken run, bit for bit: after a pause, a stop, a kill in the middle of an epoch, and a spoilt checkpoint. */
+/* A resumed run is the unbroken run, bit for bit: after a pause, a stop, a kill in the middle of an epoch,
+ * and a spoilt checkpoint. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@ static TmSettings make_settings(const char *backend) {
   s.scale_max = 1.5;
   s.threads = 2;
   s.loader_threads = 2;
-  g_assert_true(tm_settings_set(&s, "backend", backend, NULL) && tm_settings_set(&s, "class_weights", "sqrt", NULL));
+  g_assert_true(tm_settings_set(&s, "backend", backend, NULL) &&
+                tm_settings_set(&s, "class_weights", "sqrt", NULL));
   g_assert_true(tm_settings_set(&s, "precision", "auto", NULL));
   return s;
 }
@@ -54,7 +56,9 @@ static Rows run_to_end(TmDataset *d, const TmSettings *s, const char *folder, gb
   return (Rows){fixture_steps(t), fixture_epochs(t)};
 }
 
-static void same_bits(float a, float b) { g_assert_cmpmem(&a, sizeof a, &b, sizeof b); }
+static void same_bits(float a, float b) {
+  g_assert_cmpmem(&a, sizeof a, &b, sizeof b);
+}
 
 static void same_rows(const Rows *a, const Rows *b) {
   g_assert_cmpuint(a->steps->len, ==, b->steps->len);
@@ -67,7 +71,8 @@ static void same_rows(const Rows *a, const Rows *b) {
   }
   g_assert_cmpuint(a->epochs->len, ==, b->epochs->len);
   for (guint i = 0; i < a->epochs->len; i++) {
-    const TmEpochRow *x = &g_array_index(a->epochs, TmEpochRow, i), *y = &g_array_index(b->epochs, TmEpochRow, i);
+    const TmEpochRow *x = &g_array_index(a->epochs, TmEpochRow, i),
+                     *y = &g_array_index(b->epochs, TmEpochRow, i);
     g_assert_cmpuint(x->epoch, ==, y->epoch);
     same_bits(x->train_loss, y->train_loss);
     same_bits(x->val_loss, y->val_loss);
@@ -86,7 +91,8 @@ static void check_files(const char *folder, const Rows *want) {
   rows_clear(&read);
 }
 
-/* B07 and the house rule: kill -9 in the middle of an epoch. The child kills itself when it has got so far. */
+/* B07 and the house rule: kill -9 in the middle of an epoch. The child kills itself when it has got so far.
+ */
 static void kill_at(TmTrainer *t, gpointer user) {
   TmSnapshot s;
   tm_trainer_snapshot(t, &s);
@@ -169,7 +175,8 @@ static void check_pieces(gconstpointer data) {
     tm_trainer_start(t);
     tm_trainer_pause(t);
     fixture_until(t, TM_STATE_PAUSED);
-    for (guint k = 0; k < 3; k++) tm_trainer_step(t), wait_for_step(t, ++at), fixture_until(t, TM_STATE_PAUSED);
+    for (guint k = 0; k < 3; k++)
+      tm_trainer_step(t), wait_for_step(t, ++at), fixture_until(t, TM_STATE_PAUSED);
     tm_trainer_stop_now(t, TRUE);
     g_assert_true(tm_trainer_wait(t, NULL));
   }

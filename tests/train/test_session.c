@@ -140,12 +140,14 @@ static double distance(const float *a, const float *b, gsize n) {
   return sqrt(sum);
 }
 
-/* Plain SGD moves by lr times the clipped gradient: never further than lr * clip, and just so far when it was longer. */
+/* Plain SGD moves by lr times the clipped gradient: never further than lr * clip, and just so far when it was
+ * longer. */
 static void test_clip(void) {
   for (guint k = 0; k < 2; k++) {
     Run r = {0};
     fixture_settings(&r.settings);
-    g_assert_true(tm_settings_set(&r.settings, "optimizer", "sgd", NULL) && tm_settings_set(&r.settings, "schedule", "constant", NULL));
+    g_assert_true(tm_settings_set(&r.settings, "optimizer", "sgd", NULL) &&
+                  tm_settings_set(&r.settings, "schedule", "constant", NULL));
     r.settings.momentum = 0;
     r.settings.weight_decay = 0;
     r.settings.warmup = 0;
@@ -253,7 +255,8 @@ static void test_counts(void) {
   close_run(&r);
 }
 
-/* B06: a picture too large is judged in tiles: the same pixels, nearly the same answer; the probe's mask too. */
+/* B06: a picture too large is judged in tiles: the same pixels, nearly the same answer; the probe's mask too.
+ */
 static void test_tiles(void) {
   Run r = {0};
   fixture_settings(&r.settings);
@@ -355,10 +358,22 @@ static void check_setting(gconstpointer data) {
 }
 
 static const char *const variants[][12] = {
-    {"loss", "cross-entropy"}, {"loss", "focal"}, {"loss", "dice"}, {"loss", "cross-entropy+dice"}, {"loss", "focal+dice"},
-    {"optimizer", "sgd"}, {"optimizer", "adam"}, {"class_weights", "median"}, {"class_weights", "log"}, {"upsampling", "bilinear"},
-    {"batch_norm", "false", "lr", "0.001"}, {"dropout", "0.3"}, {"depth", "5"}, {"batch", "1", "crop", "16", "depth", "4"},
-    {"scale_min", "0.5", "scale_max", "2", "rotate", "10", "hue", "20", "crop", "24"}, {"precision", "auto", "schedule", "poly"},
+    {"loss", "cross-entropy"},
+    {"loss", "focal"},
+    {"loss", "dice"},
+    {"loss", "cross-entropy+dice"},
+    {"loss", "focal+dice"},
+    {"optimizer", "sgd"},
+    {"optimizer", "adam"},
+    {"class_weights", "median"},
+    {"class_weights", "log"},
+    {"upsampling", "bilinear"},
+    {"batch_norm", "false", "lr", "0.001"},
+    {"dropout", "0.3"},
+    {"depth", "5"},
+    {"batch", "1", "crop", "16", "depth", "4"},
+    {"scale_min", "0.5", "scale_max", "2", "rotate", "10", "hue", "20", "crop", "24"},
+    {"precision", "auto", "schedule", "poly"},
 };
 
 /* B05: fewer pictures than a batch, a bottleneck of one pixel: an epoch still has a step, and it is said. */
@@ -382,7 +397,8 @@ static void write_pair(const char *folder, const char *name, int w, int h) {
   static const guint32 palette[2] = {0xff203040u, 0xffe0d0c0u};
   static const char *const parts[] = {"images", "masks"};
   for (guint i = 0; i < 2; i++) {
-    g_autofree char *dir = g_build_filename(folder, parts[i], NULL), *path = g_build_filename(dir, name, NULL);
+    g_autofree char *dir = g_build_filename(folder, parts[i], NULL),
+                    *path = g_build_filename(dir, name, NULL);
     g_assert_cmpint(g_mkdir_with_parents(dir, 0777), ==, 0);
     g_autoptr(GError) e = NULL;
     g_assert_true(tm_png_write_index(path, labels, w, h, palette, 2, &e));
@@ -418,7 +434,8 @@ static void test_sizes(void) {
 
 /* ---- opening that fails ---- */
 
-static void refuse(TmDataset *d, const TmSettings *s, const char *folder, gboolean resume, int code, const char *part) {
+static void refuse(TmDataset *d, const TmSettings *s, const char *folder, gboolean resume, int code,
+                   const char *part) {
   const TmSessionPlan plan = {.data = d, .settings = s, .run_dir = folder, .resume = resume};
   g_autoptr(GError) e = NULL;
   g_assert_null(tm_session_open(&plan, &e));
@@ -448,8 +465,9 @@ static void test_changed(void) {
   g_assert_true(tm_session_save_last(r.s, NULL));
   tm_session_close(r.s);
   r.s = NULL;
-  static const char *const changes[][2] = {{"base", "3"}, {"depth", "3"}, {"upsampling", "bilinear"}, {"batch_norm", "false"},
-                                           {"batch", "2"}, {"crop", "16"}, {"seed", "6"}};
+  static const char *const changes[][2] = {
+      {"base", "3"},  {"depth", "3"}, {"upsampling", "bilinear"}, {"batch_norm", "false"}, {"batch", "2"},
+      {"crop", "16"}, {"seed", "6"}};
   for (guint i = 0; i < G_N_ELEMENTS(changes); i++) {
     TmSettings other = r.settings;
     g_assert_true(tm_settings_set(&other, changes[i][0], changes[i][1], NULL));

@@ -19,7 +19,8 @@ static void test_table(void) {
   const TmOption *o = tm_options(&n);
   g_assert_cmpuint(n, >=, 30);
   for (guint i = 0; i < n; i++) {
-    g_assert_true(o[i].key && *o[i].key && o[i].group && *o[i].group && o[i].label && *o[i].label && o[i].help && *o[i].help);
+    g_assert_true(o[i].key && *o[i].key && o[i].group && *o[i].group && o[i].label && *o[i].label &&
+                  o[i].help && *o[i].help);
     g_assert_cmpuint(o[i].offset, <, sizeof(TmSettings));
     g_assert_true(tm_option_find(o[i].key) == &o[i]);
     for (guint k = 0; k < i; k++) {
@@ -102,8 +103,16 @@ static void test_json_strange(void) {
   g_assert_true(tm_settings_from_json(&s, newer, NULL));
   g_assert_cmpint(s.base, ==, 24);
   g_assert_cmpint(s.depth, ==, before.depth);
-  static const char *const wrong[] = {"[]", "{\"base\": \"x\"}", "{\"base\": 2.5}", "{\"base\": 0}", "{\"base\": 1e99}", "{\"lr\": true}",
-                                      "{\"batch_norm\": 1}", "{\"loss\": \"mse\"}", "{\"loss\": null}", "{\"lr\": {}}"};
+  static const char *const wrong[] = {"[]",
+                                      "{\"base\": \"x\"}",
+                                      "{\"base\": 2.5}",
+                                      "{\"base\": 0}",
+                                      "{\"base\": 1e99}",
+                                      "{\"lr\": true}",
+                                      "{\"batch_norm\": 1}",
+                                      "{\"loss\": \"mse\"}",
+                                      "{\"loss\": null}",
+                                      "{\"lr\": {}}"};
   for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
     g_autoptr(JsonNode) node = json_from_string(wrong[i], NULL);
     g_autoptr(GError) e = NULL;
@@ -227,9 +236,12 @@ static void test_camvid(void) {
   s.flip = 0;
   s.dropout = 0.5; /* a preset sets what the recipe says, whatever was there */
   g_assert_true(tm_settings_preset(&s, "camvid", NULL));
-  g_assert_true(s.base == 32 && s.depth == 4 && s.batch == 8 && s.crop == 320 && s.epochs == 12 && s.batch_norm);
-  g_assert_true(s.lr == 0.003 && s.warmup == 0.15 && s.weight_decay == 0.01 && s.scale_min == 0.75 && s.scale_max == 1.5);
-  g_assert_true(s.flip == 0.5 && s.brightness == 0.2 && s.offset == 20 && s.dropout == 0 && s.rotate == 0 && s.clip == 0);
+  g_assert_true(s.base == 32 && s.depth == 4 && s.batch == 8 && s.crop == 320 && s.epochs == 12 &&
+                s.batch_norm);
+  g_assert_true(s.lr == 0.003 && s.warmup == 0.15 && s.weight_decay == 0.01 && s.scale_min == 0.75 &&
+                s.scale_max == 1.5);
+  g_assert_true(s.flip == 0.5 && s.brightness == 0.2 && s.offset == 20 && s.dropout == 0 && s.rotate == 0 &&
+                s.clip == 0);
   g_assert_cmpstr(s.class_weights, ==, "sqrt");
   g_assert_cmpstr(s.optimizer, ==, "adamw");
   g_assert_cmpstr(s.schedule, ==, "one-cycle");

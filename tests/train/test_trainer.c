@@ -83,7 +83,8 @@ static void test_whole_run(void) {
   g_assert_cmpuint(x.epoch, ==, 3);
   g_assert_cmpuint(x.total_step, ==, 9);
   g_assert_true(isfinite(x.best_miou) && isfinite(x.val_loss) && isfinite(x.loss) && isfinite(x.smooth_loss));
-  g_assert_true(x.seconds > 0 && x.images_per_s > 0 && x.step_s > 0 && x.memory > 0 && x.forward_backward_s > 0);
+  g_assert_true(x.seconds > 0 && x.images_per_s > 0 && x.step_s > 0 && x.memory > 0 &&
+                x.forward_backward_s > 0);
   g_assert_cmpfloat(x.seconds_left, ==, 0);
   g_assert_null(x.error);
   g_assert_true(g_str_has_prefix(x.device, "ref: "));
@@ -97,7 +98,8 @@ static void test_whole_run(void) {
     g_assert_cmpuint(row->step, ==, 3 * i + 2);
     g_assert_true(isfinite(row->train_loss) && isfinite(row->miou));
   }
-  g_assert_true(has_file(&r, "checkpoints/last.safetensors") && has_file(&r, "checkpoints/best.safetensors") && has_file(&r, "run.json"));
+  g_assert_true(has_file(&r, "checkpoints/last.safetensors") &&
+                has_file(&r, "checkpoints/best.safetensors") && has_file(&r, "run.json"));
   g_assert_cmpint(g_atomic_int_get(&r.calls), >=, 5);
   g_autoptr(TmProbe) p = tm_trainer_probe(r.t, NULL);
   g_assert_nonnull(p);
@@ -132,18 +134,29 @@ static void test_run_json(void) {
   JsonObject *data = json_object_get_object_member(o, "data");
   g_assert_cmpstr(json_object_get_string_member(data, "hash"), ==, tm_dataset_hash(r.data));
   g_assert_cmpint(json_object_get_int_member(data, "train"), ==, 4);
-  g_assert_true(json_object_has_member(o, "version") && json_object_has_member(o, "machine") && json_object_has_member(o, "result"));
+  g_assert_true(json_object_has_member(o, "version") && json_object_has_member(o, "machine") &&
+                json_object_has_member(o, "result"));
   close_run(&r);
 }
 
 /* ---- the table: each command in each state ---- */
 
 typedef void (*Call)(TmTrainer *t);
-static void call_start(TmTrainer *t) { tm_trainer_start(t); }
-static void call_stop_now(TmTrainer *t) { tm_trainer_stop_now(t, FALSE); }
-static void call_stop_now_save(TmTrainer *t) { tm_trainer_stop_now(t, TRUE); }
-static void call_lr(TmTrainer *t) { tm_trainer_set_lr(t, 0.5); }
-static void call_probe(TmTrainer *t) { tm_trainer_set_probe(t, 1); }
+static void call_start(TmTrainer *t) {
+  tm_trainer_start(t);
+}
+static void call_stop_now(TmTrainer *t) {
+  tm_trainer_stop_now(t, FALSE);
+}
+static void call_stop_now_save(TmTrainer *t) {
+  tm_trainer_stop_now(t, TRUE);
+}
+static void call_lr(TmTrainer *t) {
+  tm_trainer_set_lr(t, 0.5);
+}
+static void call_probe(TmTrainer *t) {
+  tm_trainer_set_probe(t, 1);
+}
 
 typedef struct {
   const char *name;
@@ -158,7 +171,8 @@ static const Row table[] = {
     {"step", tm_trainer_step, TM_STATE_IDLE, TM_STATE_PAUSED, TM_STATE_PAUSED, TM_STATE_FINISHED},
     {"stop", tm_trainer_stop, TM_STATE_IDLE, TM_STATE_STOPPED, TM_STATE_STOPPED, TM_STATE_FINISHED},
     {"stop-now", call_stop_now, TM_STATE_IDLE, TM_STATE_STOPPED, TM_STATE_STOPPED, TM_STATE_FINISHED},
-    {"stop-now-save", call_stop_now_save, TM_STATE_IDLE, TM_STATE_STOPPED, TM_STATE_STOPPED, TM_STATE_FINISHED},
+    {"stop-now-save", call_stop_now_save, TM_STATE_IDLE, TM_STATE_STOPPED, TM_STATE_STOPPED,
+     TM_STATE_FINISHED},
     {"save", tm_trainer_save, TM_STATE_IDLE, TM_STATE_TRAINING, TM_STATE_PAUSED, TM_STATE_FINISHED},
     {"lr", call_lr, TM_STATE_IDLE, TM_STATE_TRAINING, TM_STATE_PAUSED, TM_STATE_FINISHED},
     {"probe", call_probe, TM_STATE_IDLE, TM_STATE_TRAINING, TM_STATE_PAUSED, TM_STATE_FINISHED},
@@ -215,7 +229,8 @@ static void test_step(void) {
   guint64 at = total_step(r.t);
   for (guint i = 0; i < 5; i++) {
     tm_trainer_step(r.t);
-    for (guint k = 0; k < 10000 && (total_step(r.t) == at || tm_trainer_state(r.t) != TM_STATE_PAUSED); k++) g_usleep(500);
+    for (guint k = 0; k < 10000 && (total_step(r.t) == at || tm_trainer_state(r.t) != TM_STATE_PAUSED); k++)
+      g_usleep(500);
     g_assert_cmpuint(total_step(r.t), ==, at + 1);
     at++;
   }
@@ -258,7 +273,7 @@ static void test_probe(void) {
   const TmSettings s = endless();
   Run r;
   open_run(&r, &s, 8, 2);
-  tm_trainer_set_probe(r.t, 3); /* before the start: kept */
+  tm_trainer_set_probe(r.t, 3);  /* before the start: kept */
   tm_trainer_set_probe(r.t, 99); /* not a picture: ignored */
   tm_trainer_start(r.t);
   tm_trainer_pause(r.t);
@@ -350,7 +365,8 @@ static void test_early_stop(void) {
 /* B01: numbers that stay not finite end the run with a reason; the best is not replaced by them. */
 static void test_not_finite(void) {
   TmSettings s = endless();
-  g_assert_true(tm_settings_set(&s, "optimizer", "sgd", NULL) && tm_settings_set(&s, "schedule", "constant", NULL));
+  g_assert_true(tm_settings_set(&s, "optimizer", "sgd", NULL) &&
+                tm_settings_set(&s, "schedule", "constant", NULL));
   s.warmup = 0;
   s.batch_norm = FALSE;
   s.lr = 1000;
@@ -393,7 +409,8 @@ static void test_no_memory(void) {
   close_run(&r);
 }
 
-/* B09: no room for a checkpoint: paused with the reason, the old file whole; with room again the run goes on to its end. */
+/* B09: no room for a checkpoint: paused with the reason, the old file whole; with room again the run goes on
+ * to its end. */
 static void test_no_room(void) {
   struct rlimit old, none;
   g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &old), ==, 0);
