@@ -414,7 +414,7 @@ static void test_sizes(void) {
     g_autofree char *name = g_strdup_printf("p%u.png", i);
     write_pair(data, name, sizes[i][0], sizes[i][1]);
   }
-  const TmDatasetOptions o = {.val_fraction = 0.2};
+  const TmDatasetOptions o = {.val_fraction = 0.2f};
   g_autoptr(GError) e = NULL;
   g_autoptr(TmDataset) d = tm_dataset_open(data, &o, &e);
   g_assert_no_error(e);
