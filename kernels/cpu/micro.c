@@ -193,4 +193,7 @@ static const DwFunc dw_of_f32[] = {EACH(F)};
 static const DwFunc dw_of_bf16[] = {EACH(F)};
 #undef F
 
-void KERNEL(micro_dw)(TmDType type, const MicroDw *q) { (type == TM_BF16 ? dw_of_bf16 : dw_of_f32)[q->ins - 1](q); }
+void KERNEL(micro_dw)(TmDType type, const MicroDw *q) {
+  if (type == TM_BF16) dw_of_bf16[q->ins - 1](q);
+  else dw_of_f32[q->ins - 1](q);
+}
