@@ -6,13 +6,22 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20 };
+#include "engine/core/free_memory.h"
+
+enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20, ASK_FROM = 64 << 20 };
+
+/* Linux promises memory it does not have and ends the process that touches it: large blocks are asked for only where there is room. */
+static gboolean has_room(gsize bytes) {
+  if (bytes < ASK_FROM) return TRUE;
+  const gsize have = tm_free_memory();
+  return have == 0 || bytes <= have;
+}
 
 void *tm_host_alloc(gsize bytes) {
   const gboolean huge = bytes >= HUGE_FROM;
   const gsize align = huge ? HUGE_PAGE : 64;
   if (bytes == 0) bytes = align;
-  if (bytes > G_MAXSIZE - align) return NULL;
+  if (bytes > G_MAXSIZE - align || !has_room(bytes)) return NULL;
   const gsize size = (bytes + align - 1) / align * align;
   void *p = aligned_alloc(align, size);
   if (!p) return NULL;

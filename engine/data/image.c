@@ -5,7 +5,7 @@
 
 #include "engine/data/codec.h"
 #include "engine/data/exif.h"
-#include "engine/data/free_memory.h"
+#include "engine/core/free_memory.h"
 #include "engine/data/resample.h"
 
 /* Below this a picture always fits, and the system is not asked. */

@@ -2,7 +2,7 @@
 
 #include "engine/core/tensor.h"
 #include "engine/data/augment_private.h"
-#include "engine/data/free_memory.h"
+#include "engine/core/free_memory.h"
 #include "engine/data/sample_cache.h"
 
 #include <glib/gi18n.h>

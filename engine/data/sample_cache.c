@@ -1,6 +1,6 @@
 #include "engine/data/sample_cache.h"
 
-#include "engine/data/free_memory.h"
+#include "engine/core/free_memory.h"
 
 /* Samples are never thrown out again: with every picture read once an epoch in random order, a fixed part
  * kept gives as many hits as any order of eviction, and a borrowed sample stays valid without counting. */

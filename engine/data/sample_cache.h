@@ -1,5 +1,4 @@
-/* sample_cache.h: keeps decoded samples in memory, so that a dataset that fits is decoded once a run. Private
- * to data. */
+/* sample_cache.h: keeps decoded samples in memory, so that a dataset that fits is decoded once a run. */
 #pragma once
 
 #include "engine/data/dataset.h"

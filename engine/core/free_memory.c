@@ -1,4 +1,4 @@
-#include "engine/data/free_memory.h"
+#include "engine/core/free_memory.h"
 
 #include <stdio.h>
 #include <unistd.h>

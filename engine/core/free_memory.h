@@ -1,4 +1,4 @@
-/* free_memory.h: how much may be allocated without driving the machine out of memory. Private to data. */
+/* free_memory.h: how much may be allocated without driving the machine out of memory. */
 #pragma once
 
 #include <glib.h>
