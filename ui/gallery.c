@@ -19,6 +19,7 @@ struct _TmGallery {
   gboolean *flagged;
   double opacity;
   int split;
+  gboolean stale; /* to be filled when it comes into view */
 };
 
 /* What belongs to one cell, kept with its list item. */
@@ -142,13 +143,21 @@ static void activated(GtkGridView *v, guint place, TmGallery *g) {
   if (item) g_signal_emit(g, signals[ACTIVATED], 0, tm_entry_item_get_entry(item));
 }
 
+/* Only while it is on the screen: a hidden page decodes nothing. */
 static void fill(TmGallery *g) {
+  g->stale = !gtk_widget_get_mapped(GTK_WIDGET(g));
+  if (g->stale) return;
   guint n = g->dataset ? tm_dataset_n(g->dataset) : 0, kept = 0;
   g_autofree gpointer *all = g_new(gpointer, MAX(n, 1u));
   for (guint i = 0; i < n; i++)
     if (g->split < 0 || (int)tm_dataset_entry(g->dataset, i)->split == g->split) all[kept++] = tm_entry_item_new(i);
   g_list_store_splice(g->items, 0, g_list_model_get_n_items(G_LIST_MODEL(g->items)), all, kept);
   for (guint i = 0; i < kept; i++) g_object_unref(all[i]);
+}
+
+static void map(GtkWidget *w) {
+  GTK_WIDGET_CLASS(tm_gallery_parent_class)->map(w);
+  if (TM_GALLERY(w)->stale) fill(TM_GALLERY(w));
 }
 
 static void dispose(GObject *o) {
@@ -165,6 +174,7 @@ static void dispose(GObject *o) {
 
 static void tm_gallery_class_init(TmGalleryClass *c) {
   G_OBJECT_CLASS(c)->dispose = dispose;
+  GTK_WIDGET_CLASS(c)->map = map;
   gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(c), GTK_TYPE_BIN_LAYOUT);
   signals[SELECTED] = g_signal_new("selected", TM_TYPE_GALLERY, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
   signals[ACTIVATED] = g_signal_new("activated", TM_TYPE_GALLERY, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);

@@ -1,0 +1,388 @@
+#!/usr/bin/python3
+"""Drives the studio from outside through AT-SPI, as a screen reader would: finds its real buttons by role and name, clicks them, and
+checks what the window says. Run it by with_display.py --bus.
+
+  drive.py TARMAC [--short] [--pictures FOLDER]
+
+--short: start, one epoch, stop (for the other ways to draw). --pictures: also writes the picture series of tests/screens."""
+import argparse
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+
+import gi
+
+gi.require_version("Atspi", "2.0")
+from gi.repository import Atspi, GLib  # noqa: E402
+
+DEADLINE = 90  # seconds; everything is polled, nothing is slept through
+warnings.simplefilter("ignore", DeprecationWarning)
+ROLES = {
+    "button": (Atspi.Role.PUSH_BUTTON,),
+    "toggle": (Atspi.Role.PUSH_BUTTON, Atspi.Role.TOGGLE_BUTTON),  # GTK 4.8 gives both kinds one role
+    "label": (Atspi.Role.LABEL,),
+    "image": (Atspi.Role.IMAGE,),
+    "slider": (Atspi.Role.SLIDER,),
+}
+
+
+class Failed(Exception):
+    pass
+
+
+def on_screen(node):
+    """GTK 4.8 sets no SHOWING state: what is allocated on the screen has a size."""
+    component = node.get_component_iface()
+    if component is None:
+        return True
+    extents = component.get_extents(Atspi.CoordType.WINDOW)
+    return extents.width > 0 and extents.height > 0
+
+
+def walk(node, depth=0):
+    """Every accessible below @node that is on the screen."""
+    try:
+        n = node.get_child_count()
+    except GLib.Error:
+        return
+    for i in range(n):
+        try:
+            child = node.get_child_at_index(i)
+        except GLib.Error:
+            continue
+        try:
+            if child is None or (depth > 0 and not on_screen(child)):
+                continue
+        except GLib.Error:
+            continue
+        yield child
+        if depth < 40:
+            yield from walk(child, depth + 1)
+
+
+def sensitive(node):
+    return node.get_state_set().contains(Atspi.StateType.SENSITIVE)
+
+
+def name_of(node):
+    try:
+        return node.get_name() or ""
+    except GLib.Error:
+        return ""
+
+
+def poll(what, probe, seconds=DEADLINE):
+    """Waits until @probe gives something true and returns it."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            found = probe()
+        except GLib.Error:
+            found = None
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise Failed(f"waited {seconds} s for {what}")
+        time.sleep(0.2)
+
+
+class Studio:
+    """One running program and its accessible tree."""
+
+    running = []
+
+    def __init__(self, tarmac, *args, **env):
+        Studio.running.append(self)
+        self.process = subprocess.Popen([tarmac, "demo", *args], env=dict(os.environ, **env))
+        self.app = poll("the program to show up", self._find_app)
+
+    def _find_app(self):
+        if self.process.poll() is not None:
+            raise Failed(f"the program ended with {self.process.returncode}")
+        desktop = Atspi.get_desktop(0)
+        for i in range(desktop.get_child_count()):
+            app = desktop.get_child_at_index(i)
+            if app and app.get_process_id() == self.process.pid and app.get_child_count() > 0:
+                return app
+        return None
+
+    def find(self, role, name, also=lambda node: True):
+        """The accessible of @role on the screen whose name matches the pattern @name."""
+        for node in walk(self.app):
+            if node.get_role() in ROLES[role] and re.fullmatch(name, name_of(node)) and also(node):
+                return node
+        return None
+
+    def wait(self, role, name, also=lambda node: True, seconds=DEADLINE):
+        return poll(f"{role} “{name}”", lambda: self.find(role, name, also), seconds)
+
+    def click(self, role, name):
+        node = self.wait(role, name, sensitive)
+        action = node.get_action_iface()
+        if not action or not action.do_action(0):
+            raise Failed(f"{role} “{name}” cannot be clicked")
+
+    def says(self, pattern, seconds=DEADLINE):
+        """Waits for a label that matches and returns the match."""
+
+        def probe():
+            for node in walk(self.app):
+                if node.get_role() == Atspi.Role.LABEL:
+                    m = re.fullmatch(pattern, name_of(node))
+                    if m:
+                        return m
+            return None
+
+        return poll(f"the words “{pattern}”", probe, seconds)
+
+    def key(self, *keysyms):
+        """Presses keys together, by X keysym."""
+        for k in keysyms:
+            Atspi.generate_keyboard_event(keycode(k), None, Atspi.KeySynthType.PRESS)
+        for k in reversed(keysyms):
+            Atspi.generate_keyboard_event(keycode(k), None, Atspi.KeySynthType.RELEASE)
+
+    def end(self, how=signal.SIGTERM):
+        if self.process.poll() is None and how:
+            self.process.send_signal(how)
+        try:
+            code = self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise Failed("the program does not end")
+        if code not in (0, -15):
+            raise Failed(f"the program ended with {code}")
+
+
+# Keycodes of Xvfb's default map: enough for the few shortcuts pressed here.
+KEYCODES = {"Control": 37, "Alt": 64, "w": 25, "1": 10, "2": 11, "F5": 71, "F9": 75, "Escape": 9}
+
+
+def keycode(name):
+    return KEYCODES[name]
+
+
+class Pictures:
+    """Writes the window as a small PNG; does nothing without a folder or without ImageMagick."""
+
+    def __init__(self, folder):
+        self.folder = folder if folder and shutil.which("import") else None
+
+    def take(self, name, size):
+        if not self.folder:
+            return
+        time.sleep(0.7)  # what was clicked is on the screen with the next frames
+        path = os.path.join(self.folder, name + ".png")
+        subprocess.run(["import", "-window", "root", "-crop", size + "+0+0", "+repage", "-colors", "200", "-depth", "8",
+                        "-define", "png:compression-level=9", path], check=True)
+
+
+def button_order(studio, *names):
+    for n in names:
+        studio.wait("button", n)
+
+
+def response_times(studio, n=60):
+    """How long the main loop takes to answer, in milliseconds."""
+    frame = studio.app.get_child_at_index(0)
+    times = []
+    for _ in range(n):
+        frame.clear_cache_single() if hasattr(frame, "clear_cache_single") else frame.clear_cache()
+        begin = time.perf_counter()
+        frame.get_child_count()
+        frame.get_name()
+        times.append((time.perf_counter() - begin) * 1e3)
+        time.sleep(0.02)
+    return times
+
+
+DEMO = ["--demo-size", "96x72", "--demo-train", "48", "--demo-val", "8"]
+
+
+def drive_training(tarmac, pictures, style):
+    studio = Studio(tarmac, "--size", "1360x850", *DEMO, *style)
+    suffix = "-dark" if style else ""
+    studio.wait("button", "Start", sensitive)
+    studio.says(r"Demo roads · ready to start")
+    studio.wait("image", "Truth")
+    if studio.find("button", "Stop and Keep Best", sensitive):
+        raise Failed("Stop can be clicked before the start")
+    pictures.take("1-before" + suffix, "1360x850")
+
+    studio.click("button", "Start")
+    studio.wait("button", "Pause")
+    studio.says(r"Epoch [2-9] of \d+.*")  # a whole epoch went by
+    studio.says(r"Fixed for this run")
+    times = response_times(studio)
+    print(f"# answers while training: median {statistics.median(times):.1f} ms, longest {max(times):.1f} ms")
+    if statistics.median(times) > 100:
+        raise Failed("the window does not answer while training")
+
+    studio.click("toggle", "Logarithmic Loss")
+    studio.click("toggle", "Hide Sky")
+    studio.wait("toggle", "Show Sky")
+    studio.click("toggle", "Show Sky")
+    studio.click("button", "Next Probe")
+    studio.says(r"2 of 8")
+    studio.click("button", "Halve the learning rate")
+    studio.says(r".* · Halved at .*")
+    plot = studio.wait("image", "Loss and learning rate")
+    poll("the plot's reading", lambda: "training" in (plot.get_description() or ""))
+    studio.says(r"Epoch [4-9] of \d+.*")
+    pictures.take("2-during" + suffix, "1360x850")
+    studio.click("toggle", "Show Curves as Table")
+    studio.wait("button", "Copy as CSV")
+    pictures.take("2-table" + suffix, "1360x850")
+    studio.click("toggle", "Show Curves as Table")
+
+    studio.click("button", "Pause")
+    m = studio.says(r"Paused at epoch (\d+), step (\d+) of (\d+)\..*")
+    button_order(studio, "Go On")
+    studio.click("button", "One Step")
+    steps = int(m[3])
+    before = (int(m[1]) - 1) * steps + int(m[2])
+
+    def stepped():
+        n = studio.says(r"Paused at epoch (\d+), step (\d+) of (\d+)\..*", 5)
+        return (int(n[1]) - 1) * steps + int(n[2]) == before + 1
+
+    poll("one step more", stepped)
+    pictures.take("3-paused" + suffix, "1360x850")
+    studio.click("button", "Go On")
+    studio.wait("button", "Pause")
+
+    studio.click("button", "Stop and Keep Best")
+    studio.says(r"Stopped at epoch \d+")
+    studio.wait("button", "Start", sensitive)
+    pictures.take("4-after" + suffix, "1360x850")
+    studio.end()
+
+
+def drive_closing(tarmac):
+    """Closing while training asks; Keep Training keeps it, Stop and Save leaves a checkpoint."""
+    studio = Studio(tarmac, "--size", "1000x800", *DEMO)
+    studio.click("button", "Start")
+    studio.says(r"Epoch \d+ of \d+.*")
+    studio.key("Control", "w")
+    studio.says(r"Stop training\?")
+    studio.click("button", "_?Keep Training")
+    poll("the question to go", lambda: not studio.find("label", r"Stop training\?"))
+    studio.wait("button", "Pause")
+    studio.key("Control", "w")
+    studio.says(r"Stop training\?")
+    studio.click("button", "_?Stop and _?Save")
+    studio.end(how=None)
+    check_saved(1)
+
+
+def drive_signal(tarmac):
+    """SIGTERM saves and leaves."""
+    studio = Studio(tarmac, *DEMO)
+    studio.click("button", "Start")
+    studio.says(r"Epoch \d+ of \d+.*")
+    studio.end(signal.SIGTERM)
+    check_saved(2)
+
+
+def check_saved(least):
+    found = []
+    for folder, _, files in os.walk(os.environ["XDG_DATA_HOME"]):
+        found += [os.path.join(folder, f) for f in files if f == "last.safetensors" and os.path.getsize(os.path.join(folder, f)) > 0]
+    if len(found) < least:
+        raise Failed(f"{least} checkpoints were to be saved, {len(found)} are there")
+
+
+def drive_data(tarmac, pictures, style):
+    studio = Studio(tarmac, "--size", "1360x850", "--page", "data", "--demo-train", "40", "--demo-val", "8", *style)
+    studio.says(r"48 of 48 pictures can be trained on")
+    studio.wait("toggle", "Val 8")
+    image = studio.wait("image", "Class share of pixels")
+    poll("the shares in words", lambda: "Road" in (image.get_description() or ""))
+    studio.click("toggle", "Hide Road")
+    studio.wait("toggle", "Show Road")
+    studio.click("button", "All")
+    studio.wait("toggle", "Hide Road")
+    studio.click("button", "Next Picture")
+    studio.says(r"Training · 240 × 180")
+    studio.click("toggle", "Val 8")
+    studio.says(r"Validation · 240 × 180")
+    studio.click("toggle", "All 48")
+    pictures.take("5-data" + ("-dark" if style else ""), "1360x850")
+    studio.end()
+
+
+def drive_narrow(tarmac, pictures):
+    studio = Studio(tarmac, "--size", "720x850", *DEMO)
+    studio.click("button", "Start")
+    studio.says(r"Epoch [3-9] of \d+.*")
+    pictures.take("6-medium", "720x850")
+    studio.end()
+    studio = Studio(tarmac, "--size", "400x800", *DEMO)
+    studio.click("button", "Start")
+    studio.says(r"Epoch [3-9] of \d+.*")
+    for view, shows in (("Probe", ("image", "Prediction")), ("Speed", ("image", "Step timeline")), ("Settings", ("button", "Halve the learning rate")),
+                        ("Curves", ("image", "Loss and learning rate"))):
+        studio.click("toggle", view)
+        studio.wait(*shows)
+        pictures.take("7-narrow-" + view.lower(), "400x800")
+    studio.click("button", "Back to Pages")
+    studio.says(r"Demo roads")
+    pictures.take("7-narrow-pages", "400x800")
+    studio.end()
+
+
+def drive_short(tarmac):
+    studio = Studio(tarmac, *DEMO)
+    studio.click("button", "Start")
+    studio.says(r"Epoch [2-9] of \d+.*")
+    image = studio.wait("image", "Prediction")
+    poll("the prediction in words", lambda: "percent" in (image.get_description() or ""))
+    expected = os.environ.get("TARMAC_VIZ_EXPECT")
+    if expected:
+        studio.says(rf"(?s).*Pictures: {expected}, .*")
+    studio.click("button", "Stop and Keep Best")
+    studio.says(r"Stopped at epoch \d+")
+    studio.end()
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("tarmac")
+    p.add_argument("--short", action="store_true")
+    p.add_argument("--pictures")
+    a = p.parse_args()
+    pictures = Pictures(a.pictures)
+    dark = ["--dark"]
+    parts = [("short", lambda: drive_short(a.tarmac))] if a.short else [
+        ("training", lambda: drive_training(a.tarmac, pictures, [])),
+        ("closing", lambda: drive_closing(a.tarmac)),
+        ("signal", lambda: drive_signal(a.tarmac)),
+        ("data", lambda: drive_data(a.tarmac, pictures, [])),
+        ("narrow", lambda: drive_narrow(a.tarmac, pictures)),
+    ]
+    if pictures.folder:
+        parts += [("training, dark", lambda: drive_training(a.tarmac, pictures, dark)), ("data, dark", lambda: drive_data(a.tarmac, pictures, dark))]
+    print(f"1..{len(parts)}")
+    bad = 0
+    for i, (name, part) in enumerate(parts, 1):
+        try:
+            Studio.running.clear()
+            part()
+            print(f"ok {i} - {name}", flush=True)
+        except (Failed, GLib.Error, subprocess.CalledProcessError) as e:
+            bad += 1
+            print(f"not ok {i} - {name}\n# {e}", flush=True)
+            for studio in Studio.running:  # one that stays would take the next one's windows
+                studio.process.kill()
+                studio.process.wait()
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
