@@ -23,27 +23,18 @@ void KERNEL(axpby)(const TmTeam *team, float a, const float *x, float c, float *
   }
 }
 
+/* In double throughout: the square of 1e30 is a number, and says more than infinity. */
 void KERNEL(sum_squares)(const TmTeam *team, const float *x, gsize n, double *sum) {
-  enum { BLOCK = 4096 }; /* f32 sums of so many squares, added up in double */
+  enum { SUMS = 16 }; /* side by side, so that they fit vectors */
   clear_sums(team, 1);
   TM_PARALLEL(team, n) {
-    double s = 0;
-    for (TmRange r = my_flat_share(n); r.at < r.end; r.at += BLOCK) {
-      const gsize end = r.end - r.at < BLOCK ? r.end : r.at + BLOCK;
-      vf a = v_set(0), b = v_set(0);
-      gsize i = r.at;
-      for (; i + 2 * VL <= end; i += 2 * VL) {
-        const vf u = v_load(x + i), v = v_load(x + i + VL);
-        a = v_fma(u, u, a);
-        b = v_fma(v, v, b);
-      }
-      for (; i < end; i += VL) {
-        const vf u = v_get(x, i, TM_F32, end - i < VL ? (int)(end - i) : VL);
-        a = v_fma(u, u, a);
-      }
-      s += v_sum(a + b);
-    }
-    *(double *)my_work(team) = s;
+    double s[SUMS] = {0}, all = 0;
+    TmRange r = my_flat_share(n);
+    for (; r.at + SUMS <= r.end; r.at += SUMS)
+      for (int i = 0; i < SUMS; i++) s[i] += (double)x[r.at + (gsize)i] * (double)x[r.at + (gsize)i];
+    for (; r.at < r.end; r.at++) all += (double)x[r.at] * (double)x[r.at];
+    for (int i = 0; i < SUMS; i++) all += s[i];
+    *(double *)my_work(team) = all;
   }
   *sum = total(team, 0);
 }

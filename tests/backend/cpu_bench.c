@@ -27,7 +27,7 @@ static TmDType type_of(const TmNode *n, TmDType precision) {
 
 /* May every step that touches @n take it as a slice? */
 static gboolean sliceable(TmBackend *b, const TmGraph *g, const TmNode *n) {
-  if (n->kind != TM_KIND_ACT) return FALSE;
+  if (tm_shape_pixels(n->shape) == 1) return FALSE; /* contiguous whatever the stride */
   for (guint id = 0; id < tm_graph_n_nodes(g); id++) {
     const TmNode *u = tm_graph_node(g, id);
     if (u->n_in == 0) continue;

@@ -73,9 +73,10 @@ gboolean tm_cpu_conv_supports(const CpuBackend *b, int op, const TmNode *node, T
   return way != BY_ONEDNN || precision == TM_F32 || b->bf16_convolutions;
 }
 
-gboolean tm_cpu_conv_takes_slice(const CpuBackend *b, const TmNode *node) {
+gboolean tm_cpu_conv_takes_slice(const CpuBackend *b, const TmNode *node, int operand) {
   const Geometry g = geometry((int)node->op, node);
-  return way_of(b, &g) != BY_ONEDNN;
+  const gboolean weights = operand == (node->op == TM_OP_CONV_DW ? ~0 : 1);
+  return !weights && way_of(b, &g) != BY_ONEDNN;
 }
 
 static gboolean ok(dnnl_status_t status, const char *what, GError **error) {

@@ -9,8 +9,8 @@ typedef struct _CpuConv CpuConv;
 gboolean tm_cpu_is_conv(int op);
 /** Can it be run for @node at @precision? Pure. */
 gboolean tm_cpu_conv_supports(const CpuBackend *b, int op, const TmNode *node, TmDType precision);
-/** May its activations be channel slices, at any precision? Pure. */
-gboolean tm_cpu_conv_takes_slice(const CpuBackend *b, const TmNode *node);
+/** May this operand be a channel slice, at any precision? Pure. */
+gboolean tm_cpu_conv_takes_slice(const CpuBackend *b, const TmNode *node, int operand);
 
 /** Makes what the step needs to run @c, whose views are final. TM_ERROR_UNSUPPORTED or TM_ERROR_NO_MEMORY. */
 CpuConv *tm_cpu_conv_new(CpuBackend *b, int op, const CpuCall *c, GError **error);

@@ -122,8 +122,7 @@ static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType preci
 }
 
 static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
-  (void)operand;
-  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(of(b), node) : tm_cpu_step_run(op) != NULL;
+  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(of(b), node, operand) : tm_cpu_step_takes_slice(op, operand);
 }
 
 static void *alloc(TmBackend *b, gsize bytes, GError **error) {

@@ -216,3 +216,23 @@ static const CpuRun table[TM_FUSED_END] = {
 };
 
 CpuRun tm_cpu_step_run(int op) { return op >= 0 && op < TM_FUSED_END ? table[op] : NULL; }
+
+/* The operand of a step whose pixels must lie side by side: labels and counts. */
+static int dense_operand(int op) {
+  switch (op) {
+  case TM_OP_CROSS_ENTROPY:
+  case TM_OP_FOCAL:
+  case TM_OP_DICE:
+  case TM_OP_CONFUSION:
+  case TM_FUSED_CROSS_ENTROPY_GRAD: return 1;
+  case TM_OP_CROSS_ENTROPY_DX:
+  case TM_OP_FOCAL_DX:
+  case TM_OP_DICE_DX: return 2;
+  default: return G_MAXINT;
+  }
+}
+
+gboolean tm_cpu_step_takes_slice(int op, int operand) {
+  if (!tm_cpu_step_run(op) || operand == dense_operand(op)) return FALSE;
+  return operand >= 0 || (op != TM_OP_ARGMAX && op != TM_OP_CONFUSION);
+}
