@@ -25,7 +25,8 @@ static void set_up_translations(void) {
 static void calm_openmp(char **argv) {
   if (g_getenv("GOMP_SPINCOUNT") || g_getenv("OMP_WAIT_POLICY")) return;
   g_setenv("GOMP_SPINCOUNT", "1000", FALSE);
-  execv("/proc/self/exe", argv); /* where that fails, it only runs slower beside others */
+  g_autofree char *self = g_file_read_link("/proc/self/exe", NULL); /* by its own name, which top and pidof show */
+  if (self) execv(self, argv); /* where that fails, it only runs slower beside others */
 }
 
 #ifdef TM_HAVE_STUDIO
