@@ -2,6 +2,8 @@
 
 #include <glib/gi18n.h>
 
+#include "ui/main_call.h"
+
 /* One opening or scan. The thread fills it; the main thread takes it unless another was begun meanwhile. */
 typedef struct {
   gatomicrefcount refs;
@@ -66,7 +68,7 @@ static gboolean progress(guint done, guint total, gpointer user) {
   g_atomic_int_set(&j->done, (int)done);
   g_atomic_int_set(&j->total, (int)total);
   if (g_atomic_int_compare_and_exchange(&j->pending, 0, 1))
-    g_main_context_invoke_full(NULL, G_PRIORITY_DEFAULT_IDLE, on_progress, job_ref(j), job_unref);
+    tm_main_call(NULL, G_PRIORITY_DEFAULT_IDLE, on_progress, job_ref(j), job_unref);
   return !g_atomic_int_get(&j->cancelled);
 }
 
@@ -100,10 +102,10 @@ static gpointer work(gpointer data) {
   Job *j = data;
   if (!j->dataset) {
     j->dataset = tm_dataset_open(j->path, &j->options, &j->error);
-    if (j->dataset) g_main_context_invoke_full(NULL, G_PRIORITY_DEFAULT, on_opened, job_ref(j), job_unref);
+    if (j->dataset) tm_main_call(NULL, G_PRIORITY_DEFAULT, on_opened, job_ref(j), job_unref);
   }
   if (j->dataset && !g_atomic_int_get(&j->cancelled)) j->scan = tm_scan_run(j->dataset, 1, progress, j, &j->error);
-  g_main_context_invoke_full(NULL, G_PRIORITY_DEFAULT, on_finished, j, job_unref);
+  tm_main_call(NULL, G_PRIORITY_DEFAULT, on_finished, j, job_unref);
   return NULL;
 }
 

@@ -2,6 +2,8 @@
 
 #include <glib/gi18n.h>
 
+#include "ui/main_call.h"
+
 /* What the pool's threads share with the front: outlives it while decodes run. */
 typedef struct {
   gatomicrefcount refs;
@@ -95,7 +97,7 @@ static void work(gpointer data, gpointer user) {
       j->scene = tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels), tm_dataset_classes(j->back->dataset));
     tm_sample_clear(&s);
   }
-  g_main_context_invoke_full(j->back->context, G_PRIORITY_DEFAULT_IDLE, deliver, j, job_free);
+  tm_main_call(j->back->context, G_PRIORITY_DEFAULT_IDLE, deliver, j, job_free);
 }
 
 TmThumbs *tm_thumbs_new(TmDataset *d, int side, gsize budget) {
