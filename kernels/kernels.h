@@ -1,7 +1,8 @@
 /* kernels.h: the numeric kernels of the cpu engine, as tables, one per instruction set, chosen when the program runs.
  *
  * A kernel allocates nothing, keeps nothing and cannot fail: its caller checks shapes. It runs on the team's threads (OpenMP) and returns when
- * all are done. Sums are cut by thread and added in thread order: the same thread count gives the same bits. */
+ * all are done. Sums are cut by thread, or by pieces that depend on the shape alone, and added in order: the same thread count gives the same
+ * bits. Work without sums is given out piece by piece, so that a thread that other programs slow down holds up nobody. */
 #pragma once
 
 #include "engine/core/view.h"
@@ -11,6 +12,7 @@ typedef struct {
   int threads;
   void *work;   /* threads * stride bytes, 64-byte aligned */
   gsize stride; /* bytes of each thread: at least tm_kernels_work() of the widest operand, a multiple of 64 */
+  void *shared; /* work space of all together, 64-byte aligned: for kernels that say so */
 } TmTeam;
 
 typedef struct {
@@ -64,7 +66,9 @@ gsize tm_kernels_work(int channels);
 gsize tm_kernels_up2_work(TmShape x, int out);
 /** Bytes of packed weights for up2 and up2_dx: for the widest layout any table uses. */
 gsize tm_kernels_up2_packed(int in, int out);
-/** The same for 3x3 convolutions: packed weights, and work space of a thread for x's shape, element type and @out channels of y. */
+/** The same for 3x3 convolutions: packed weights, and work space of a thread for x's shape and element type (and @out channels of y). */
 gsize tm_kernels_conv3_packed(int out, int in);
-gsize tm_kernels_conv3_work(TmShape x, TmDType type, int out);
+gsize tm_kernels_conv3_work(TmShape x, TmDType type);
 gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out);
+/** Bytes that conv3 with stats needs in TmTeam.shared. */
+gsize tm_kernels_conv3_shared(TmShape x, TmDType type, int out);

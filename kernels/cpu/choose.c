@@ -91,9 +91,14 @@ gsize tm_kernels_conv3_packed(int out, int in) {
   return 9 * (forward > backward ? forward : backward) * sizeof(float);
 }
 
-gsize tm_kernels_conv3_work(TmShape x, TmDType type, int out) {
+gsize tm_kernels_conv3_work(TmShape x, TmDType type) {
   const gsize rows = (gsize)tm_conv3_rows(x, type) + 2, columns = (gsize)x.w + 2;
-  return round_up(2 * (gsize)out * sizeof(double), 64) + round_up(rows * columns * tm_conv3_depth(x.c) * tm_dtype_size(type), 64);
+  return round_up(rows * columns * tm_conv3_depth(x.c) * tm_dtype_size(type), 64);
+}
+
+gsize tm_kernels_conv3_shared(TmShape x, TmDType type, int out) {
+  const gsize rows = (gsize)tm_conv3_rows(x, type), blocks = ((gsize)x.h + rows - 1) / rows;
+  return round_up((gsize)x.n * blocks * 2 * (gsize)out * sizeof(float), 64);
 }
 
 /* The sums of a thread, then (bf16) x turned and dy in pairs. */

@@ -109,7 +109,7 @@ typedef struct {
   const TmView *x, *y;
   const void *packed;
   const float *bias;
-  double *sums; /* C sums of y, then C of y squared; or NULL */
+  float *sums; /* C sums of y, then C of y squared, of this block of rows; or NULL */
 } Conv3;
 
 /* Output channels from @o on, of rows whose input lies in @room. */
@@ -118,7 +118,7 @@ static void block_rows(const Conv3 *c, const char *room, gsize row, int n, int o
   const TmDType type = x->dtype;
   const gsize size = tm_dtype_size(type), depth = tm_conv3_depth(x->shape.c), pixel = depth * size, row_bytes = ((gsize)x->shape.w + 2) * pixel;
   const int outs = y->shape.c - o < MICRO_OUT ? y->shape.c - o : MICRO_OUT;
-  float start[MICRO_OUT], sums[2 * MICRO_OUT];
+  float start[MICRO_OUT], sums[2 * MICRO_OUT] = {0};
   gssize taps[9];
   for (int t = 0; t < 9; t++) taps[t] = (gssize)((gsize)(t / 3) * row_bytes + (gsize)(t % 3) * pixel);
   for (int i = 0; c->bias && i < MICRO_OUT; i++) start[i] = i < outs ? c->bias[o + i] : 0;
@@ -127,35 +127,27 @@ static void block_rows(const Conv3 *c, const char *room, gsize row, int n, int o
   for (int k = 0; k < n; k++) {
     q.x = room + (gsize)k * row_bytes;
     q.y = (char *)y->data + (view_at(y, row + (gsize)k, 0) + (gsize)o) * size;
-    memset(sums, 0, sizeof sums);
-    KERNEL(micro_row)(type, &q, x->shape.w);
-    for (int i = 0; c->sums && i < outs; i++) {
-      c->sums[o + i] += sums[i];
-      c->sums[y->shape.c + o + i] += sums[MICRO_OUT + i];
-    }
+    KERNEL(micro_row)(type, type, &q, x->shape.w);
+  }
+  for (int i = 0; c->sums && i < outs; i++) {
+    c->sums[o + i] = sums[i];
+    c->sums[y->shape.c + o + i] = sums[MICRO_OUT + i];
   }
 }
 
 void KERNEL(conv3)(const TmTeam *team, const TmView *x, const void *packed, const float *bias, const TmView *y, float *stats) {
-  const int H = x->shape.h, step = tm_conv3_rows(x->shape, x->dtype), C = y->shape.c;
-  const gsize sums = stats ? 2 * (gsize)C : 0;
-  clear_sums(team, sums);
+  const int H = x->shape.h, step = tm_conv3_rows(x->shape, x->dtype), C = y->shape.c, blocks = (H + step - 1) / step;
+  const gsize pieces = (gsize)x->shape.n * (gsize)blocks;
+  gsize next = 0;
   TM_PARALLEL(team, view_count(x) * 9) {
-    Conv3 c = {.x = x, .y = y, .packed = packed, .bias = bias, .sums = stats ? my_work(team) : NULL};
-    char *room = (char *)my_work(team) + tm_conv3_up(2 * (gsize)C * sizeof(double), 64);
-    for (TmRange r = my_share(view_rows(x)); r.at < r.end;) {
-      const int from = (int)(r.at % (gsize)H);
-      int n = H - from < step ? H - from : step; /* not into the next picture, nor the next thread's rows */
-      if ((gsize)n > r.end - r.at) n = (int)(r.end - r.at);
-      copy_rows(x, r.at / (gsize)H, from, n, tm_conv3_depth(x->shape.c), room);
-      for (int o = 0; o < C; o += MICRO_OUT) block_rows(&c, room, r.at, n, o);
-      r.at += (gsize)n;
+    char *room = my_work(team);
+    for (TmRange r; take(&next, pieces, 1, &r);) {
+      const gsize image = r.at / (gsize)blocks;
+      const int from = (int)(r.at % (gsize)blocks) * step, n = H - from < step ? H - from : step;
+      const Conv3 c = {.x = x, .y = y, .packed = packed, .bias = bias, .sums = stats ? (float *)team->shared + 2 * (gsize)C * r.at : NULL};
+      copy_rows(x, image, from, n, tm_conv3_depth(x->shape.c), room);
+      for (int o = 0; o < C; o += MICRO_OUT) block_rows(&c, room, image * (gsize)H + (gsize)from, n, o);
     }
   }
-  const double inv = 1 / (double)tm_shape_pixels(y->shape);
-  for (int c = 0; stats && c < C; c++) {
-    const double mean = total(team, (gsize)c) * inv, var = total(team, (gsize)(C + c)) * inv - mean * mean;
-    stats[c] = (float)mean;
-    stats[C + c] = (float)(var < 0 ? 0 : var);
-  }
+  if (stats) stats_of_pieces(team->shared, pieces, C, tm_shape_pixels(y->shape), stats);
 }

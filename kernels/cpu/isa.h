@@ -32,6 +32,17 @@ TM_INLINE TmRange my_share(gsize n) {
   return (TmRange){n * i / k, n * (i + 1) / k};
 }
 
+/* The next piece of 0 .. n-1, of up to @most, for whoever asks first. @next starts at 0. FALSE when all are given out. */
+TM_INLINE gboolean take(gsize *next, gsize n, gsize most, TmRange *r) {
+#pragma omp atomic capture
+  {
+    r->at = *next;
+    *next += most;
+  }
+  r->end = r->at + most < n ? r->at + most : n;
+  return r->at < n;
+}
+
 TM_INLINE void *my_work(const TmTeam *team) { return (char *)team->work + team->stride * (gsize)omp_get_thread_num(); }
 
 /* Sums of doubles per thread: cleared before, added up after a region. Each thread's lie at the start of its work space. */
@@ -47,6 +58,21 @@ TM_INLINE void add_lanes(double *sum, vf v, int n) {
   float t[VL];
   v_store(t, v);
   for (int i = 0; i < n; i++) sum[i] += t[i];
+}
+
+/* Mean and variance of each channel from sums of pieces: C of the values, then C of their squares. */
+TM_INLINE void stats_of_pieces(const float *sums, gsize pieces, int C, gsize pixels, float *stats) {
+  const double inv = 1 / (double)pixels;
+  for (int c = 0; c < C; c++) {
+    double s = 0, q = 0;
+    for (gsize p = 0; p < pieces; p++) {
+      s += sums[2 * (gsize)C * p + (gsize)c];
+      q += sums[2 * (gsize)C * p + (gsize)(C + c)];
+    }
+    const double mean = s * inv, var = q * inv - mean * mean;
+    stats[c] = (float)mean;
+    stats[C + c] = (float)(var < 0 ? 0 : var);
+  }
 }
 
 TM_INLINE gsize view_rows(const TmView *v) { return (gsize)v->shape.n * (gsize)v->shape.h; }

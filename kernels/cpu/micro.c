@@ -56,7 +56,7 @@ TM_INLINE float micro_scalar(TmDType t, const char *p) {
     AFTER                                                                                                                              \
   }
 
-TM_INLINE void micro(const int M, const TmDType type, const Micro *q) {
+TM_INLINE void micro(const int M, const TmDType type, const TmDType to, const Micro *q) {
   const gsize l = q->ldx, l3 = 3 * l;
   const vf z0 = q->start ? v_load(q->start) : v_set(0), z1 = q->start ? v_load(q->start + VL) : v_set(0);
 #define F(m) vf u##m = z0, v##m = z1;
@@ -104,7 +104,7 @@ TM_INLINE void micro(const int M, const TmDType type, const Micro *q) {
 #undef AFTER
   }
   char *y = q->y;
-#define F(m) if (m < M) put_pixel(type, y + m * q->ldy, q->outs, u##m, v##m);
+#define F(m) if (m < M) put_pixel(to, y + m * q->ldy, q->outs, u##m, v##m);
   EACH(F)
 #undef F
   if (q->sums) {
@@ -119,8 +119,9 @@ TM_INLINE void micro(const int M, const TmDType type, const Micro *q) {
 }
 
 #define F(m)                                                                                                                           \
-  static __attribute__((noinline)) void micro_f32_##m(const Micro *q) { micro(m + 1, TM_F32, q); }                                       \
-  static __attribute__((noinline)) void micro_bf16_##m(const Micro *q) { micro(m + 1, TM_BF16, q); }
+  static __attribute__((noinline)) void micro_f32_##m(const Micro *q) { micro(m + 1, TM_F32, TM_F32, q); }                               \
+  static __attribute__((noinline)) void micro_bf16_##m(const Micro *q) { micro(m + 1, TM_BF16, TM_BF16, q); }                            \
+  static __attribute__((noinline)) void micro_mixed_##m(const Micro *q) { micro(m + 1, TM_BF16, TM_F32, q); }
 EACH(F)
 #undef F
 
@@ -131,9 +132,12 @@ static const MicroFunc of_f32[] = {EACH(F)};
 #define F(m) micro_bf16_##m,
 static const MicroFunc of_bf16[] = {EACH(F)};
 #undef F
+#define F(m) micro_mixed_##m,
+static const MicroFunc of_mixed[] = {EACH(F)};
+#undef F
 
-void KERNEL(micro_row)(TmDType type, const Micro *q, int width) {
-  const MicroFunc *of = type == TM_BF16 ? of_bf16 : of_f32;
+void KERNEL(micro_row)(TmDType type, TmDType to, const Micro *q, int width) {
+  const MicroFunc *of = type == TM_F32 ? of_f32 : to == TM_F32 ? of_mixed : of_bf16;
   const int parts = (width + MICRO_PIXELS - 1) / MICRO_PIXELS;
   Micro now = *q;
   for (int i = 0, at = 0; i < parts; i++) { /* parts of equal size, give or take one */

@@ -27,8 +27,8 @@ typedef struct {
   float *sums; /* or NULL: MICRO_OUT sums of y, then MICRO_OUT of y squared, added to (before rounding) */
 } Micro;
 
-/** The pixels of a row of @width pixels, MICRO_PIXELS or fewer at a time. */
-void KERNEL(micro_row)(TmDType type, const Micro *q, int width);
+/** The pixels of a row of @width pixels, MICRO_PIXELS or fewer at a time. x is of @type, y of @to: @type or TM_F32. */
+void KERNEL(micro_row)(TmDType type, TmDType to, const Micro *q, int width);
 
 /* o[i][c] += sum over p of x[p][i] * d[p][c], for i < ins <= MICRO_PIXELS, c < outs. Strides in elements of @type. */
 typedef struct {

@@ -43,19 +43,19 @@ void KERNEL(up2)(const TmTeam *team, const TmView *x, const void *packed, const 
   const gsize size = tm_dtype_size(type), block = micro_block(type, 1, x->shape.c);
   const int out = y->shape.c;
   const gssize tap = 0;
+  gsize next = 0;
   TM_PARALLEL(team, view_count(y))
-  for (TmRange r = my_share(view_rows(x)); r.at < r.end; r.at += ROWS) {
-    const gsize end = r.at + ROWS < r.end ? r.at + ROWS : r.end;
+  for (TmRange r; take(&next, view_rows(x), ROWS, &r);) {
     for (int t = 0; t < 4; t++)
       for (int o = 0; o < out; o += MICRO_OUT) {
         float room[MICRO_OUT];
         Micro q = {.ldx = (gsize)x->ld * size, .taps = &tap, .n_taps = 1, .depth = x->shape.c, .ldy = 2 * (gsize)y->ld * size,
                    .b = (const char *)packed + (gsize)(t * blocks_of(out) + o / MICRO_OUT) * block, .start = block_bias(bias, o, out, room),
                    .outs = out - o < MICRO_OUT ? out - o : MICRO_OUT};
-        for (gsize row = r.at; row < end; row++) { /* rows of y are twice those of x, across pictures too */
+        for (gsize row = r.at; row < r.end; row++) { /* rows of y are twice those of x, across pictures too */
           q.x = (const char *)x->data + view_at(x, row, 0) * size;
           q.y = (char *)y->data + (view_at(y, 2 * row + (gsize)(t / 2), t % 2) + (gsize)o) * size;
-          KERNEL(micro_row)(type, &q, x->shape.w);
+          KERNEL(micro_row)(type, type, &q, x->shape.w);
         }
       }
   }
@@ -66,18 +66,18 @@ void KERNEL(up2_dx)(const TmTeam *team, const TmView *dy, const void *packed, co
   const gsize size = tm_dtype_size(type), block = micro_block(type, 4, dy->shape.c);
   const int in = dx->shape.c;
   const gssize ld = (gssize)((gsize)dy->ld * size), row_bytes = ld * dy->shape.w, taps[4] = {0, ld, row_bytes, row_bytes + ld};
+  gsize next = 0;
   TM_PARALLEL(team, view_count(dy))
-  for (TmRange r = my_share(view_rows(dx)); r.at < r.end; r.at += ROWS) {
-    const gsize end = r.at + ROWS < r.end ? r.at + ROWS : r.end;
+  for (TmRange r; take(&next, view_rows(dx), ROWS, &r);) {
     for (int c = 0; c < in; c += MICRO_OUT) {
       float room[MICRO_OUT];
       Micro q = {.ldx = 2 * (gsize)ld, .taps = taps, .n_taps = 4, .depth = dy->shape.c, .ldy = (gsize)dx->ld * size,
                  .b = (const char *)packed + (gsize)(c / MICRO_OUT) * block, .start = block_bias(bias, c, in, room),
                  .outs = in - c < MICRO_OUT ? in - c : MICRO_OUT};
-      for (gsize row = r.at; row < end; row++) {
+      for (gsize row = r.at; row < r.end; row++) {
         q.x = (const char *)dy->data + view_at(dy, 2 * row, 0) * size;
         q.y = (char *)dx->data + (view_at(dx, row, 0) + (gsize)c) * size;
-        KERNEL(micro_row)(type, &q, dx->shape.w);
+        KERNEL(micro_row)(type, type, &q, dx->shape.w);
       }
     }
   }

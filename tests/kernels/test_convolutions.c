@@ -68,11 +68,18 @@ static float *random_weights(gsize n, TmRandom *r) {
   return w;
 }
 
-static TmTeam team_new(gsize stride) {
+static TmTeam team_new(gsize stride, gsize shared) {
   TmTeam t = {.threads = 2, .stride = (stride + 63) / 64 * 64};
+  t.shared = aligned_alloc(64, (shared + 63) / 64 * 64 + 64);
+  memset(t.shared, 0xff, shared);
   t.work = aligned_alloc(64, t.stride * 2);
   memset(t.work, 0xff, t.stride * 2); /* a kernel may not count on zeros */
   return t;
+}
+
+static void team_free(TmTeam *t) {
+  free(t->work);
+  free(t->shared);
 }
 
 static void *packed_new(gsize bytes) {
@@ -111,7 +118,7 @@ static void check_conv3(const Job *job, const Size *z, gboolean backward) {
   g_autofree float *w = random_weights((gsize)z->out * (gsize)z->in * 9, &r);
   g_autofree float *bias = random_weights((gsize)to, &r);
   g_autofree float *stats = g_new(float, 2 * (gsize)to);
-  TmTeam team = team_new(tm_kernels_conv3_work(x.v.shape, job->type, to));
+  TmTeam team = team_new(tm_kernels_conv3_work(x.v.shape, job->type), tm_kernels_conv3_shared(x.v.shape, job->type, to));
   void *packed = packed_new(tm_kernels_conv3_packed(z->out, z->in));
   job->k->conv3_pack(&team, w, z->out, z->in, job->type, backward, packed);
   job->k->conv3(&team, &x.v, packed, backward ? NULL : bias, &y.v, stats);
@@ -131,7 +138,7 @@ static void check_conv3(const Job *job, const Size *z, gboolean backward) {
     expect(stats[to + o], square / pixels - sum / pixels * sum / pixels, 4 * (1 + square / pixels), TM_F32); /* squares are added up in f32 along a row */
   }
   free(packed);
-  free(team.work);
+  team_free(&team);
   g_free(x.memory);
   g_free(y.memory);
 }
@@ -155,7 +162,7 @@ static void check_conv3_dw(const Job *job, const Size *z) {
   const gsize count = (gsize)z->out * 9 * (gsize)z->in;
   g_autofree float *dw = g_new(float, count + GUARD);
   for (gsize i = 0; i < count + GUARD; i++) dw[i] = -77;
-  TmTeam team = team_new(tm_kernels_conv3_dw_work(x.v.shape, job->type, z->out));
+  TmTeam team = team_new(tm_kernels_conv3_dw_work(x.v.shape, job->type, z->out), 0);
   job->k->conv3_dw(&team, &x.v, &dy.v, dw);
   for (int o = 0; o < z->out; o++)
     for (int t = 0; t < 9; t++)
@@ -170,7 +177,7 @@ static void check_conv3_dw(const Job *job, const Size *z) {
         expect(dw[((gsize)o * 9 + (gsize)t) * (gsize)z->in + (gsize)k], s, sqrt((double)(z->n * z->h * z->w)), TM_F32);
       }
   for (int i = 0; i < GUARD; i++) g_assert_cmpfloat(dw[count + (gsize)i], ==, -77);
-  free(team.work);
+  team_free(&team);
   g_free(x.memory);
   g_free(dy.memory);
 }
@@ -188,7 +195,7 @@ static void check_up2(const Job *job, const Size *z) {
   buffer_init(&y, job->type, z->n, z->out, H, W, z->out + gap);
   g_autofree float *w = random_weights((gsize)z->out * (gsize)z->in * 4, &r);
   g_autofree float *bias = random_weights((gsize)z->out, &r);
-  TmTeam team = team_new(tm_kernels_up2_work(x.v.shape, z->out));
+  TmTeam team = team_new(tm_kernels_up2_work(x.v.shape, z->out), 0);
   void *packed = packed_new(tm_kernels_up2_packed(z->in, z->out));
   fill(&x.v, &r);
   job->k->up2_pack(&team, w, z->in, z->out, job->type, FALSE, packed);
@@ -217,7 +224,7 @@ static void check_up2(const Job *job, const Size *z) {
           expect(get(&x.v, n, h, c, k), s, 1, job->type);
         }
   free(packed);
-  free(team.work);
+  team_free(&team);
   g_free(x.memory);
   g_free(y.memory);
 }
@@ -234,7 +241,7 @@ static void check_up2_dw(const Job *job, const Size *z) {
   const gsize count = (gsize)z->out * 4 * (gsize)z->in;
   g_autofree float *dw = g_new(float, count + GUARD);
   for (gsize i = 0; i < count + GUARD; i++) dw[i] = -77;
-  TmTeam team = team_new(tm_kernels_up2_work(x.v.shape, z->out));
+  TmTeam team = team_new(tm_kernels_up2_work(x.v.shape, z->out), 0);
   job->k->up2_dw(&team, &x.v, &dy.v, dw);
   for (int k = 0; k < z->in; k++)
     for (int t = 0; t < 4; t++)
@@ -246,7 +253,7 @@ static void check_up2_dw(const Job *job, const Size *z) {
         expect(dw[((gsize)k * 4 + (gsize)t) * (gsize)z->out + (gsize)o], s, sqrt((double)(z->n * z->h * z->w)), TM_F32);
       }
   for (int i = 0; i < GUARD; i++) g_assert_cmpfloat(dw[count + (gsize)i], ==, -77);
-  free(team.work);
+  team_free(&team);
   g_free(x.memory);
   g_free(dy.memory);
 }

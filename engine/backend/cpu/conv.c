@@ -21,7 +21,7 @@ struct _CpuConv {
   gboolean with_stats; /* the pattern CONV_STATS */
   /* own kernels */
   void *packed;
-  gsize packed_bytes, team_work;
+  gsize packed_bytes, team_work, team_shared;
   /* oneDNN */
   dnnl_primitive_t primitive, pack, unpack; /* pack: master to the primitive's layout; unpack: its weight gradient to O,kH,kW,I */
   dnnl_memory_t wide, deep, weights, master, bias, scratch;
@@ -197,7 +197,8 @@ static gboolean make_own(CpuConv *v, const Geometry *g, TmDType type, GError **e
   case BY_CONV3_DW: v->team_work = tm_kernels_conv3_dw_work(g->wide, type, g->deep.c); return TRUE;
   case BY_CONV3:
   case BY_CONV3_DX:
-    v->team_work = v->way == BY_CONV3 ? tm_kernels_conv3_work(g->wide, type, g->deep.c) : tm_kernels_conv3_work(g->deep, type, g->wide.c);
+    v->team_work = tm_kernels_conv3_work(v->way == BY_CONV3 ? g->wide : g->deep, type);
+    v->team_shared = v->with_stats ? tm_kernels_conv3_shared(g->wide, type, g->deep.c) : 0;
     v->packed_bytes = tm_kernels_conv3_packed(g->deep.c, g->wide.c);
     break;
   default: v->packed_bytes = tm_kernels_up2_packed(g->deep.c, g->wide.c); break;
@@ -231,7 +232,7 @@ void tm_cpu_conv_free(CpuConv *v) {
 }
 
 gsize tm_cpu_conv_team_work(const CpuConv *v) { return v->team_work; }
-gsize tm_cpu_conv_scratch(const CpuConv *v) { return v->scratch_bytes; }
+gsize tm_cpu_conv_scratch(const CpuConv *v) { return MAX(v->scratch_bytes, v->team_shared); }
 
 static gboolean run_reorder(CpuConv *v, dnnl_primitive_t p, dnnl_memory_t from, dnnl_memory_t to, GError **error) {
   const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};

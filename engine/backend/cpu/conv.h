@@ -16,7 +16,7 @@ gboolean tm_cpu_conv_takes_slice(const CpuBackend *b, const TmNode *node, int op
 CpuConv *tm_cpu_conv_new(CpuBackend *b, int op, const CpuCall *c, GError **error);
 void tm_cpu_conv_free(CpuConv *v);
 
-/** Work space: what a thread of the team needs, and what all share (oneDNN's scratchpad). */
+/** Work space: what a thread of the team needs, and what all share (TmTeam.shared, oneDNN's scratchpad). */
 gsize tm_cpu_conv_team_work(const CpuConv *v);
 gsize tm_cpu_conv_scratch(const CpuConv *v);
 

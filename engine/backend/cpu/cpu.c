@@ -220,7 +220,7 @@ static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
   q->work_bytes = q->team.stride * (gsize)b->threads;
   if (ok) {
     q->team.work = tm_host_alloc(q->work_bytes);
-    q->scratch = tm_host_alloc(q->scratch_bytes);
+    q->scratch = q->team.shared = tm_host_alloc(q->scratch_bytes);
     ok = (q->team.work && q->scratch) || no_memory(q->work_bytes + q->scratch_bytes, error);
   }
   if (ok) return q;
