@@ -52,6 +52,7 @@ typedef struct {
   int lanes;
 #define TM_KERNEL(name, arguments) void (*name) arguments;
 #include "kernels/kernels.def"
+#include "kernels/winograd.def"
 #undef TM_KERNEL
 } TmKernels;
 
@@ -72,3 +73,8 @@ gsize tm_kernels_conv3_work(TmShape x, TmDType type);
 gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out);
 /** Bytes that conv3 with stats needs in TmTeam.shared. */
 gsize tm_kernels_conv3_shared(TmShape x, TmDType type, int out);
+/** The same for the Winograd kernels. */
+gsize tm_kernels_winograd_packed(int out, int in);
+gsize tm_kernels_winograd_work(TmShape x);
+gsize tm_kernels_winograd_shared(TmShape x, int out);
+gsize tm_kernels_winograd_dw_work(TmShape x, int out);

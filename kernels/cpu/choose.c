@@ -1,6 +1,7 @@
 /* choose.c: the tables, and which of them this processor can run. Compiled once, for any processor. */
 #include "kernels/conv3.h"
 #include "kernels/kernels.h"
+#include "kernels/winograd.h"
 
 #define TM_KERNEL(name, arguments) void tm_kernel_##name##_plain arguments;
 #include "kernels/kernels.def"
@@ -25,11 +26,13 @@ static const TmKernels avx2_table = {
 
 #define TM_KERNEL(name, arguments) void tm_kernel_##name##_avx512 arguments;
 #include "kernels/kernels.def"
+#include "kernels/winograd.def"
 #undef TM_KERNEL
 static const TmKernels avx512_table = {
   .name = "AVX512-BF16", .lanes = 16, .bf16 = TRUE,
 #define TM_KERNEL(name, arguments) .name = tm_kernel_##name##_avx512,
 #include "kernels/kernels.def"
+#include "kernels/winograd.def"
 #undef TM_KERNEL
 };
 #endif
@@ -106,4 +109,25 @@ gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out) {
   const gsize in = round_up((gsize)x.c, 4), wide = round_up((gsize)out, OUTS), width = tm_conv3_dw_width(x);
   const gsize rows = (gsize)tm_conv3_dw_rows(x, type, out), turned = in * (round_up((rows + 2) * width, 32) + 96), paired = wide * rows * width;
   return round_up(9 * in * wide * sizeof(float) + (turned + paired) * 2, 64);
+}
+
+gsize tm_kernels_winograd_packed(int out, int in) {
+  const gsize forward = round_up((gsize)out, OUTS) * (gsize)in, backward = round_up((gsize)in, OUTS) * (gsize)out;
+  return 16 * 2 * (forward > backward ? forward : backward);
+}
+
+gsize tm_kernels_winograd_work(TmShape x) {
+  const TmWinogradCut c = tm_winograd_cut(x);
+  return round_up(16 * (c.plane * 2 + c.product * sizeof(float)), 64);
+}
+
+gsize tm_kernels_winograd_shared(TmShape x, int out) {
+  const TmWinogradCut c = tm_winograd_cut(x);
+  return round_up((gsize)x.n * (gsize)c.down * (gsize)c.across * 2 * (gsize)out * sizeof(float), 64);
+}
+
+gsize tm_kernels_winograd_dw_work(TmShape x, int out) {
+  const TmWinogradDwCut c = tm_winograd_dw_cut(x, out);
+  const gsize wide = round_up((gsize)out, OUTS);
+  return round_up(16 * ((gsize)x.c * wide * sizeof(float) + c.plane * 2 + wide / OUTS * c.deep * 2), 64);
 }

@@ -13,6 +13,7 @@
 
 #define TM_KERNEL(name, arguments) void KERNEL(name) arguments;
 #include "kernels/kernels.def"
+#include "kernels/winograd.def"
 #undef TM_KERNEL
 
 /* Below this many elements a kernel runs on the calling thread: waking the others costs more. */

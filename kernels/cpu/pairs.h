@@ -69,4 +69,30 @@ TM_INLINE void interleave_pixels(const guint16 *x, gsize ld, int n, int C, guint
       weave(_mm512_maskz_loadu_epi16(mask, q), _mm512_maskz_loadu_epi16(i + 1 < n ? mask : 0, q + ld), o);
   }
 }
+
+/* o[i * ldo + c] += sum over pairs p of x[i * next + p * step] (a pair) times d[p][c] (32 pairs), for i < 8. */
+TM_INLINE void outer8(const guint16 *x, gsize next, gsize step, const guint16 *d, int pairs, float *o, gsize ldo) {
+  typedef gint32 __attribute__((may_alias, aligned(2))) Pair;
+#define EACH(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+#define F(i) __m512 u##i = _mm512_setzero_ps(), v##i = u##i;
+  EACH(F)
+#undef F
+  for (int p = 0; p < pairs; p++, x += step, d += 64) {
+    const __m512bh d0 = (__m512bh)_mm512_loadu_si512(d), d1 = (__m512bh)_mm512_loadu_si512(d + 32);
+#define F(i)                                                                                                                           \
+  {                                                                                                                                    \
+    const __m512bh s = (__m512bh)_mm512_set1_epi32(*(const Pair *)(x + i * next));                                                       \
+    u##i = _mm512_dpbf16_ps(u##i, s, d0);                                                                                               \
+    v##i = _mm512_dpbf16_ps(v##i, s, d1);                                                                                               \
+  }
+    EACH(F)
+#undef F
+  }
+#define F(i)                                                                                                                           \
+  _mm512_storeu_ps(o + i * ldo, _mm512_add_ps(_mm512_loadu_ps(o + i * ldo), u##i));                                        \
+  _mm512_storeu_ps(o + i * ldo + 16, _mm512_add_ps(_mm512_loadu_ps(o + i * ldo + 16), v##i));
+  EACH(F)
+#undef F
+#undef EACH
+}
 #endif

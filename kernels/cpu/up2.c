@@ -86,31 +86,6 @@ void KERNEL(up2_dx)(const TmTeam *team, const TmView *dy, const void *packed, co
 /* ---- weights: each thread adds up its own dw[tap][in][out] ---- */
 
 #ifdef TM_SIMD_AVX512
-TM_INLINE void outer8(const guint16 *x, gsize ldx, const guint16 *d, int pairs, float *o, gsize ldo) {
-  typedef gint32 __attribute__((may_alias, aligned(2))) Pair;
-#define EACH(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
-#define F(i) __m512 u##i = _mm512_setzero_ps(), v##i = u##i;
-  EACH(F)
-#undef F
-  for (int p = 0; p < pairs; p++, x += 2, d += 64) {
-    const __m512bh d0 = (__m512bh)_mm512_loadu_si512(d), d1 = (__m512bh)_mm512_loadu_si512(d + 32);
-#define F(i)                                                                                                                           \
-  {                                                                                                                                    \
-    const __m512bh s = (__m512bh)_mm512_set1_epi32(*(const Pair *)(x + i * ldx));                                                       \
-    u##i = _mm512_dpbf16_ps(u##i, s, d0);                                                                                               \
-    v##i = _mm512_dpbf16_ps(v##i, s, d1);                                                                                               \
-  }
-    EACH(F)
-#undef F
-  }
-#define F(i)                                                                                                                           \
-  _mm512_storeu_ps(o + i * ldo, _mm512_add_ps(_mm512_loadu_ps(o + i * ldo), u##i));                                        \
-  _mm512_storeu_ps(o + i * ldo + 16, _mm512_add_ps(_mm512_loadu_ps(o + i * ldo + 16), v##i));
-  EACH(F)
-#undef F
-#undef EACH
-}
-
 /* Rows from .. from+n-1 of x, by pairs of pixels; a row of odd width ends with a zero. */
 static void dw_pairs(const TmView *x, const TmView *dy, gsize from, int n, float *dw, void *room) {
   const int W = x->shape.w, even = (W + 1) & ~1, pairs = n * even / 2;
@@ -125,7 +100,7 @@ static void dw_pairs(const TmView *x, const TmView *dy, gsize from, int n, float
       interleave_pixels(pd + view_at(dy, 2 * (from + (gsize)k) + (gsize)(t / 2), t % 2), 2 * (gsize)dy->ld, W, dy->shape.c, d + (gsize)(k * even) * 32,
                         block);
     for (gsize o = 0; o < O; o += MICRO_OUT)
-      for (gsize c = 0; c < I; c += 8) outer8(xt + c * ldx, ldx, d + o / MICRO_OUT * block, pairs, dw + ((gsize)t * I + c) * O + o, O);
+      for (gsize c = 0; c < I; c += 8) outer8(xt + c * ldx, ldx, 2, d + o / MICRO_OUT * block, pairs, dw + ((gsize)t * I + c) * O + o, O);
   }
 }
 #endif

@@ -89,6 +89,13 @@ static void build_conv_stats(Net *net) {
   give(net, tm_node(net->graph, TM_OP_BN_STATS, NULL, NULL, y));
 }
 
+static void build_winograd_stats(Net *net) {
+  TmNode *x = input(net, "x", 2, 32, 21, 26), *w = param(net, "w", 48, 32, 3, 3);
+  TmNode *y = tm_node(net->graph, TM_OP_CONV, NULL, (&(TmAttrs){.pad = 1}), x, w);
+  give(net, y);
+  give(net, tm_node(net->graph, TM_OP_BN_STATS, NULL, NULL, y));
+}
+
 static void build_cross_entropy(Net *net) {
   TmNode *z = input(net, "z", 2, CLASSES, 9, 11), *l = labels(net, 2, 9, 11), *w = state(net, "weights", CLASSES), *d = state(net, "seed", 1);
   give(net, tm_node(net->graph, TM_OP_CROSS_ENTROPY, NULL, NULL, z, l, w));
@@ -190,6 +197,7 @@ static const Pattern patterns[] = {
   {"relu_dx_reduce", build_relu_dx_reduce, TM_FUSED_RELU_DX_BN_REDUCE, FALSE},
   {"pool_dx_add", build_pool_dx_add, TM_FUSED_POOL_DX_ADD, FALSE},
   {"conv_stats", build_conv_stats, TM_FUSED_CONV_STATS, TRUE},
+  {"winograd_stats", build_winograd_stats, TM_FUSED_CONV_STATS, TRUE},
   {"cross_entropy_grad", build_cross_entropy, TM_FUSED_CROSS_ENTROPY_GRAD, FALSE},
 };
 

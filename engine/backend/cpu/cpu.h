@@ -14,6 +14,7 @@ typedef struct {
   int threads;
   const TmKernels *kernels;
   gboolean bf16_convolutions; /* oneDNN has them here */
+  gboolean winograd;          /* unless TARMAC_WINOGRAD=0, to compare */
   TmTeam team;                /* for what runs outside programs */
 } CpuBackend;
 

@@ -1,0 +1,146 @@
+/* winograd_dw.c: the gradient by the weights. Transposing the forward algorithm, with V = B^T d B of each tile of x and M = A dy A^T of each tile of dy, the
+ * gradient of U is the sum over tiles of V . M, an outer product over channels in each of 16 planes, and dw = G^T dU G.
+ *
+ * vdpbf16ps sums two products: tiles are taken in pairs. Each thread adds up blocks of its own; the sums are added in thread order. */
+#include "kernels/cpu/winograd.h"
+
+/* One tile of x; @a and @b, its first two columns, become the next tile's. */
+TM_INLINE void x_tile(const Rows *r, int w, vf a[4], vf b[4], vf v[16]) {
+  vf c[4], d[4];
+  column(r, w + 2, c);
+  column(r, w + 3, d);
+  for (int i = 0; i < 4; i++) {
+    v[4 * i] = a[i] - c[i];
+    v[4 * i + 1] = b[i] + c[i];
+    v[4 * i + 2] = c[i] - b[i];
+    v[4 * i + 3] = b[i] - d[i];
+    a[i] = c[i];
+    b[i] = d[i];
+  }
+}
+
+/* 16 channels of @n tiles of x, n even: v[plane * f] holds pairs, @step elements apart. */
+static void x_pairs(const Rows *r, int n, guint16 *v, gsize step, gsize plane) {
+  vf a[4], b[4], even[16], odd[16];
+  column(r, -1, a);
+  column(r, 0, b);
+  for (int t = 0; t < n; t += 2, v += step) {
+    x_tile(r, 2 * t - 1, a, b, even);
+    x_tile(r, 2 * t + 1, a, b, odd);
+    for (gsize f = 0; f < 16; f++) _mm512_storeu_si512(v + f * plane, paired(even[f], odd[f]));
+  }
+}
+
+/* A dy A^T of one tile, A = (1 0; 1 1; 1 -1; 0 -1), pixels outside the picture 0. */
+TM_INLINE void dy_tile(const guint16 *y, gsize ld, gsize row, gboolean inside, gboolean right, gboolean below, vf m[16]) {
+  const vf none = v_set(0);
+  const vf a = inside ? v_load_bf16(y) : none, b = inside && right ? v_load_bf16(y + ld) : none;
+  const vf c = inside && below ? v_load_bf16(y + row) : none, d = inside && right && below ? v_load_bf16(y + row + ld) : none;
+  const vf left[4] = {a, a + c, a - c, none - c}, other[4] = {b, b + d, b - d, none - d};
+  for (int i = 0; i < 4; i++) {
+    m[4 * i] = left[i];
+    m[4 * i + 1] = left[i] + other[i];
+    m[4 * i + 2] = left[i] - other[i];
+    m[4 * i + 3] = none - other[i];
+  }
+}
+
+/* 16 channels of a row of @n tiles of dy, n even: pairs of 32 channels. */
+static void dy_pairs(const TmView *dy, gsize image, int tile_row, int c, int n, guint16 *out, gsize plane) {
+  const int h = 2 * tile_row, W = dy->shape.w;
+  const gsize ld = (gsize)dy->ld, row = ld * (gsize)W;
+  const guint16 *y = (const guint16 *)dy->data + view_at(dy, image * (gsize)dy->shape.h + (gsize)h, 0) + c;
+  const gboolean below = h + 1 < dy->shape.h;
+  for (int t = 0; t < n; t += 2, y += 4 * ld, out += 2 * TM_WINOGRAD_OUT) {
+    vf even[16], odd[16];
+    dy_tile(y, ld, row, 2 * t < W, 2 * t + 1 < W, below, even);
+    dy_tile(y + 2 * ld, ld, row, 2 * t + 2 < W, 2 * t + 3 < W, below, odd);
+    for (gsize f = 0; f < 16; f++) _mm512_storeu_si512(out + f * plane, paired(even[f], odd[f]));
+  }
+}
+
+typedef struct {
+  const TmView *x, *dy;
+  TmWinogradDwCut cut;
+  gsize in, out; /* out: padded to whole blocks of 32 */
+  float *sums;   /* [plane][in][out] */
+  guint16 *v, *m;
+} Dw;
+
+/* Adds up @n rows of tiles from row @from, counted over all pictures. */
+static void add_rows(const Dw *z, gsize from, int n) {
+  const TmWinogradDwCut *cut = &z->cut;
+  const gsize pairs = (gsize)n * (gsize)cut->wide / 2;
+  for (int i = 0; i < n; i++) {
+    const gsize image = (from + (gsize)i) / (gsize)cut->high, first = (gsize)(i * cut->wide / 2);
+    const int tile_row = (int)((from + (gsize)i) % (gsize)cut->high);
+    for (gsize c = 0; c < z->in; c += 16) { /* [channels / 16][pair][16][2] */
+      const Rows r = rows_of(z->x, image, 2 * tile_row - 1, (int)c);
+      x_pairs(&r, cut->wide, z->v + (c / 16 * pairs + first) * 32, 32, cut->plane);
+    }
+    for (int c = 0; c < z->dy->shape.c; c += 16) /* [channels / 32][plane][pair][32][2] */
+      dy_pairs(z->dy, image, tile_row, c, cut->wide, z->m + (gsize)(c / 32) * 16 * cut->deep + first * 64 + (gsize)(c % 32) * 2, cut->deep);
+  }
+  for (gsize f = 0; f < 16; f++)
+    for (gsize o = 0; o < z->out; o += 32)
+      for (gsize c = 0; c < z->in; c += 8)
+        outer8(z->v + f * cut->plane + c / 16 * pairs * 32 + c % 16 * 2, 2, 32, z->m + (o / 32 * 16 + f) * cut->deep, (int)pairs,
+               z->sums + (f * z->in + c) * z->out + o, z->out);
+}
+
+/* g = G^T u G of 16 kernels: the sums of all threads, 16 outputs from @o on, of input @c. */
+TM_INLINE void gradient_tiles(const TmTeam *team, int threads, gsize at, gsize plane, vf g[9]) {
+  const vf half = v_set(0.5f);
+  vf u[16], t[3][4];
+  for (gsize f = 0; f < 16; f++) {
+    u[f] = v_set(0);
+    for (int k = 0; k < threads; k++) u[f] = u[f] + v_load((const float *)((const char *)team->work + team->stride * (gsize)k) + f * plane + at);
+  }
+  for (int j = 0; j < 4; j++) {
+    const vf s = half * (u[4 + j] + u[8 + j]), d = half * (u[4 + j] - u[8 + j]);
+    t[0][j] = u[j] + s;
+    t[1][j] = d;
+    t[2][j] = s + u[12 + j];
+  }
+  for (int i = 0; i < 3; i++) {
+    const vf s = half * (t[i][1] + t[i][2]), d = half * (t[i][1] - t[i][2]);
+    g[3 * i] = t[i][0] + s;
+    g[3 * i + 1] = d;
+    g[3 * i + 2] = s + t[i][3];
+  }
+}
+
+/* dw of 16 inputs and 16 outputs, turned into O,3,3,I. */
+static void finish(const TmTeam *team, int threads, const Dw *z, gsize c, gsize o, float *dw) {
+  __m512i turned[9][16];
+  for (gsize i = 0; i < 16; i++) {
+    vf g[9];
+    gradient_tiles(team, threads, (c + i) * z->out + o, z->in * z->out, g);
+    for (int t = 0; t < 9; t++) turned[t][i] = _mm512_castps_si512(g[t]);
+  }
+  for (gsize t = 0; t < 9; t++) {
+    transpose16(turned[t]);
+    for (gsize j = 0; j < 16; j++) _mm512_storeu_si512(dw + ((o + j) * 9 + t) * z->in + c, turned[t][j]);
+  }
+}
+
+void KERNEL(winograd_dw)(const TmTeam *team, const TmView *x, const TmView *dy, float *dw) {
+  const TmWinogradDwCut cut = tm_winograd_dw_cut(x->shape, dy->shape.c);
+  Dw all = {.x = x, .dy = dy, .cut = cut, .in = (gsize)x->shape.c, .out = ((gsize)dy->shape.c + 31) / 32 * 32};
+  const gsize sums = 16 * all.in * all.out;
+  int threads = 1;
+  TM_PARALLEL(team, view_count(x) * 9) {
+    if (omp_get_thread_num() == 0) threads = omp_get_num_threads();
+    Dw z = all;
+    z.sums = my_work(team);
+    z.v = (guint16 *)(z.sums + sums);
+    z.m = z.v + 16 * cut.plane;
+    memset(z.sums, 0, sums * sizeof(float));
+    for (TmRange r = my_share((gsize)x->shape.n * (gsize)cut.high); r.at < r.end; r.at += (gsize)cut.rows)
+      add_rows(&z, r.at, r.end - r.at < (gsize)cut.rows ? (int)(r.end - r.at) : cut.rows);
+  }
+  const gsize blocks = all.in / 16 * ((gsize)dy->shape.c / 16);
+  gsize next = 0;
+  TM_PARALLEL(team, sums)
+  for (TmRange r; take(&next, blocks, 1, &r);) finish(team, threads, &all, r.at % (all.in / 16) * 16, r.at / (all.in / 16) * 16, dw);
+}
