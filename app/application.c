@@ -28,7 +28,9 @@ static const GOptionEntry options[] = {
 
 static gboolean parse_size(const char *text, int least, int *w, int *h) {
   int a, b, used = 0;
-  if (sscanf(text, "%dx%d%n", &a, &b, &used) != 2 || text[used] || a < least || b < least || a > 16384 || b > 16384) return FALSE;
+  if (sscanf(text, "%dx%d%n", &a, &b, &used) != 2 || text[used] || a < least || b < least || a > 16384 ||
+      b > 16384)
+    return FALSE;
   *w = a;
   *h = b;
   return TRUE;
@@ -44,11 +46,15 @@ static int command_line(GApplication *app, GApplicationCommandLine *c) {
   TmDatasetOptions o = {.val_fraction = 0.2f};
   const char *text = NULL, *page = NULL;
   int width = 0, height = 0;
-  if (g_variant_dict_lookup(d, "demo-size", "&s", &text) && !parse_size(text, 16, &o.demo_width, &o.demo_height)) return refuse(c, "demo-size", text);
-  if (g_variant_dict_lookup(d, "size", "&s", &text) && !parse_size(text, 200, &width, &height)) return refuse(c, "size", text);
+  if (g_variant_dict_lookup(d, "demo-size", "&s", &text) &&
+      !parse_size(text, 16, &o.demo_width, &o.demo_height))
+    return refuse(c, "demo-size", text);
+  if (g_variant_dict_lookup(d, "size", "&s", &text) && !parse_size(text, 200, &width, &height))
+    return refuse(c, "size", text);
   g_variant_dict_lookup(d, "demo-train", "i", &o.demo_train);
   g_variant_dict_lookup(d, "demo-val", "i", &o.demo_val);
-  if (g_variant_dict_contains(d, "dark")) adw_style_manager_set_color_scheme(adw_style_manager_get_default(), ADW_COLOR_SCHEME_PREFER_DARK);
+  if (g_variant_dict_contains(d, "dark"))
+    adw_style_manager_set_color_scheme(adw_style_manager_get_default(), ADW_COLOR_SCHEME_PREFER_DARK);
   g_autofree const char **rest = NULL;
   g_variant_dict_lookup(d, G_OPTION_REMAINING, "^a&ay", &rest);
   g_autofree char *path = NULL;
@@ -60,7 +66,8 @@ static int command_line(GApplication *app, GApplicationCommandLine *c) {
   }
   TmWindow *w = tm_window_new(GTK_APPLICATION(app));
   if (width) gtk_window_set_default_size(GTK_WINDOW(w), width, height);
-  if (g_variant_dict_lookup(d, "page", "&s", &page)) gtk_widget_activate_action(GTK_WIDGET(w), "win.page", "s", page);
+  if (g_variant_dict_lookup(d, "page", "&s", &page))
+    gtk_widget_activate_action(GTK_WIDGET(w), "win.page", "s", page);
   tm_window_open(w, path ? path : "demo", &o);
   gtk_window_present(GTK_WINDOW(w));
   return 0;
@@ -101,13 +108,15 @@ static void do_about(GSimpleAction *a, GVariant *v, gpointer app) {
   (void)a;
   (void)v;
   g_autofree char *viz = tm_viz_describe();
-  g_autofree char *debug = g_strdup_printf("Tarmac %s\nGTK %u.%u.%u\nlibadwaita %u.%u.%u\nPicture path: %s\n", TM_VERSION, gtk_get_major_version(),
-                                           gtk_get_minor_version(), gtk_get_micro_version(), adw_get_major_version(), adw_get_minor_version(),
-                                           adw_get_micro_version(), viz);
-  adw_show_about_window(gtk_application_get_active_window(GTK_APPLICATION(app)), "application-name", "Tarmac", "application-icon",
-                        "io.github.tarmac.Tarmac", "version", TM_VERSION, "developer-name", _("The Tarmac developers"), "license-type",
-                        GTK_LICENSE_GPL_3_0, "comments", _("Teach a network to see the road."), "debug-info", debug, "debug-info-filename",
-                        "tarmac-debug.txt", NULL);
+  g_autofree char *debug =
+      g_strdup_printf("Tarmac %s\nGTK %u.%u.%u\nlibadwaita %u.%u.%u\nPicture path: %s\n", TM_VERSION,
+                      gtk_get_major_version(), gtk_get_minor_version(), gtk_get_micro_version(),
+                      adw_get_major_version(), adw_get_minor_version(), adw_get_micro_version(), viz);
+  adw_show_about_window(gtk_application_get_active_window(GTK_APPLICATION(app)), "application-name", "Tarmac",
+                        "application-icon", "io.github.tarmac.Tarmac", "version", TM_VERSION,
+                        "developer-name", _("The Tarmac developers"), "license-type", GTK_LICENSE_GPL_3_0,
+                        "comments", _("Teach a network to see the road."), "debug-info", debug,
+                        "debug-info-filename", "tarmac-debug.txt", NULL);
 }
 
 static const GActionEntry entries[] = {
@@ -121,10 +130,21 @@ static const struct {
   const char *action;
   const char *keys[3];
 } shortcuts[] = {
-    {"app.quit", {"<Primary>q"}}, {"window.close", {"<Primary>w"}}, {"win.open", {"<Primary>o"}}, {"win.rescan", {"<Primary>r"}},
-    {"win.page::data", {"<Alt>1"}}, {"win.page::train", {"<Alt>2"}}, {"win.back", {"<Alt>Left"}}, {"win.panel", {"F9"}},
-    {"win.fullscreen", {"F11"}}, {"win.show-help-overlay", {"<Primary>question"}}, {"train.go", {"F5"}}, {"train.step", {"F8"}},
-    {"train.stop", {"<Primary>period"}}, {"train.save", {"<Primary>s"}}, {"train.new", {"<Primary>n"}},
+    {"app.quit", {"<Primary>q"}},
+    {"window.close", {"<Primary>w"}},
+    {"win.open", {"<Primary>o"}},
+    {"win.rescan", {"<Primary>r"}},
+    {"win.page::data", {"<Alt>1"}},
+    {"win.page::train", {"<Alt>2"}},
+    {"win.back", {"<Alt>Left"}},
+    {"win.panel", {"F9"}},
+    {"win.fullscreen", {"F11"}},
+    {"win.show-help-overlay", {"<Primary>question"}},
+    {"train.go", {"F5"}},
+    {"train.step", {"F8"}},
+    {"train.stop", {"<Primary>period"}},
+    {"train.save", {"<Primary>s"}},
+    {"train.new", {"<Primary>n"}},
 };
 
 /* Saves every run and leaves: the window closes when its trainer has written. */
@@ -136,15 +156,19 @@ static gboolean leave(gpointer app) {
   return G_SOURCE_CONTINUE;
 }
 
-static void query_end(GtkApplication *app) { leave(app); }
+static void query_end(GtkApplication *app) {
+  leave(app);
+}
 
 static void startup(GApplication *app) {
   G_APPLICATION_CLASS(tm_application_parent_class)->startup(app);
   TmApplication *t = TM_APPLICATION(app);
+  tm_viz_spare_processor();
   gtk_window_set_default_icon_name("io.github.tarmac.Tarmac");
   g_action_map_add_action_entries(G_ACTION_MAP(app), entries, G_N_ELEMENTS(entries), app);
   for (guint i = 0; i < G_N_ELEMENTS(shortcuts); i++)
-    gtk_application_set_accels_for_action(GTK_APPLICATION(app), shortcuts[i].action, (const char *const *)shortcuts[i].keys);
+    gtk_application_set_accels_for_action(GTK_APPLICATION(app), shortcuts[i].action,
+                                          (const char *const *)shortcuts[i].keys);
   t->term = g_unix_signal_add(SIGTERM, leave, app);
   t->intr = g_unix_signal_add(SIGINT, leave, app);
   g_signal_connect(app, "query-end", G_CALLBACK(query_end), NULL);
@@ -171,6 +195,7 @@ static void tm_application_init(TmApplication *a) {
 }
 
 TmApplication *tm_application_new(void) {
-  return g_object_new(TM_TYPE_APPLICATION, "application-id", "io.github.tarmac.Tarmac", "flags", G_APPLICATION_HANDLES_COMMAND_LINE, "resource-base-path",
-                      "/io/github/tarmac/Tarmac", NULL);
+  return g_object_new(TM_TYPE_APPLICATION, "application-id", "io.github.tarmac.Tarmac", "flags",
+                      G_APPLICATION_HANDLES_COMMAND_LINE, "resource-base-path", "/io/github/tarmac/Tarmac",
+                      NULL);
 }

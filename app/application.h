@@ -1,4 +1,5 @@
-/* application.h: the studio as an application: windows, shortcuts, About, and a clean end when the system asks for one. Main thread. */
+/* application.h: the studio as an application: windows, shortcuts, About, and a clean end when the system
+ * asks for one. Main thread. */
 #pragma once
 
 #include <adwaita.h>

@@ -5,13 +5,19 @@
 #include <glib/gi18n.h>
 
 #include "engine/run/run_dir.h"
+#include "ui/main_call.h"
 
 /* What the trainer's thread may touch: it outlives the run until the trainer is joined. */
 typedef struct {
   gatomicrefcount refs;
   GWeakRef run;
   int pending; /* atomic: a main-loop callback is under way */
+  gint64 last; /* main thread: when the run was read last */
 } Link;
+
+/* Ten times a second is as much as an eye reads from curves and numbers; more would take the processor from
+ * the training. */
+enum { READ_EVERY = G_USEC_PER_SEC / 10 };
 
 typedef struct {
   TmDataset *dataset;
@@ -70,11 +76,21 @@ static void refresh(TmLiveRun *r) {
   g_signal_emit(r, signals[CHANGED], 0);
 }
 
-static gboolean on_notify(gpointer data) {
+static gboolean read_now(gpointer data) {
   Link *l = data;
+  l->last = g_get_monotonic_time();
   g_atomic_int_set(&l->pending, 0); /* before reading: what comes after is told again */
   g_autoptr(TmLiveRun) r = g_weak_ref_get(&l->run);
   if (r && r->trainer) refresh(r);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean on_notify(gpointer data) {
+  Link *l = data;
+  gint64 wait = l->last + READ_EVERY - g_get_monotonic_time();
+  if (wait <= 0) return read_now(l);
+  g_atomic_ref_count_inc(&l->refs);
+  g_timeout_add_full(G_PRIORITY_DEFAULT_IDLE, (guint)(wait / 1000) + 1, read_now, l, link_unref);
   return G_SOURCE_REMOVE;
 }
 
@@ -84,7 +100,7 @@ static void notify(TmTrainer *t, gpointer user) {
   Link *l = user;
   if (!g_atomic_int_compare_and_exchange(&l->pending, 0, 1)) return;
   g_atomic_ref_count_inc(&l->refs);
-  g_main_context_invoke_full(NULL, G_PRIORITY_DEFAULT_IDLE, on_notify, l, link_unref);
+  tm_main_call(NULL, G_PRIORITY_DEFAULT_IDLE, on_notify, l, link_unref);
 }
 
 static void make(GTask *task, gpointer source, gpointer data, GCancellable *cancel) {
@@ -96,21 +112,41 @@ static void make(GTask *task, gpointer source, gpointer data, GCancellable *canc
     g_autofree char *root = tm_run_default_root(tm_dataset_path(r->dataset), tm_dataset_title(r->dataset));
     r->run_dir = tm_run_create(root, NULL, &error);
   }
-  TmTrainer *t = r->run_dir ? tm_trainer_new(r->dataset, r->has_scan ? &r->scan : NULL, &r->settings, r->run_dir, r->resume, &error) : NULL;
-  if (t) g_task_return_pointer(task, t, (GDestroyNotify)tm_trainer_free);
-  else g_task_return_error(task, g_steal_pointer(&error));
+  TmTrainer *t = r->run_dir ? tm_trainer_new(r->dataset, r->has_scan ? &r->scan : NULL, &r->settings,
+                                             r->run_dir, r->resume, &error)
+                            : NULL;
+  if (t)
+    g_task_return_pointer(task, t, (GDestroyNotify)tm_trainer_free);
+  else
+    g_task_return_error(task, g_steal_pointer(&error));
 }
 
 static void apply(TmTrainer *t, TmRunCommand c) {
   switch (c) {
-  case TM_RUN_START: tm_trainer_start(t); break;
-  case TM_RUN_PAUSE: tm_trainer_pause(t); break;
-  case TM_RUN_RESUME: tm_trainer_resume(t); break;
-  case TM_RUN_STEP: tm_trainer_step(t); break;
-  case TM_RUN_STOP: tm_trainer_stop(t); break;
-  case TM_RUN_STOP_SAVE: tm_trainer_stop_now(t, TRUE); break;
-  case TM_RUN_STOP_NOW: tm_trainer_stop_now(t, FALSE); break;
-  case TM_RUN_SAVE: tm_trainer_save(t); break;
+  case TM_RUN_START:
+    tm_trainer_start(t);
+    break;
+  case TM_RUN_PAUSE:
+    tm_trainer_pause(t);
+    break;
+  case TM_RUN_RESUME:
+    tm_trainer_resume(t);
+    break;
+  case TM_RUN_STEP:
+    tm_trainer_step(t);
+    break;
+  case TM_RUN_STOP:
+    tm_trainer_stop(t);
+    break;
+  case TM_RUN_STOP_SAVE:
+    tm_trainer_stop_now(t, TRUE);
+    break;
+  case TM_RUN_STOP_NOW:
+    tm_trainer_stop_now(t, FALSE);
+    break;
+  case TM_RUN_SAVE:
+    tm_trainer_save(t);
+    break;
   }
 }
 
@@ -171,7 +207,8 @@ static void dispose(GObject *o) {
 
 static void tm_live_run_class_init(TmLiveRunClass *c) {
   G_OBJECT_CLASS(c)->dispose = dispose;
-  signals[CHANGED] = g_signal_new("changed", TM_TYPE_LIVE_RUN, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[CHANGED] =
+      g_signal_new("changed", TM_TYPE_LIVE_RUN, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void tm_live_run_init(TmLiveRun *r) {
@@ -185,8 +222,17 @@ TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s
   TmLiveRun *r = g_object_new(TM_TYPE_LIVE_RUN, NULL);
   r->settings = *s;
   r->dataset = tm_dataset_ref(d);
-  r->snap = (TmSnapshot){.state = TM_STATE_PREPARING, .epochs = (guint)s->epochs, .loss = NAN, .smooth_loss = NAN, .lr = NAN, .grad_norm = NAN,
-                         .val_loss = NAN, .val_miou = NAN, .best_miou = NAN, .seconds_left = NAN, .step_s = NAN};
+  r->snap = (TmSnapshot){.state = TM_STATE_PREPARING,
+                         .epochs = (guint)s->epochs,
+                         .loss = NAN,
+                         .smooth_loss = NAN,
+                         .lr = NAN,
+                         .grad_norm = NAN,
+                         .val_loss = NAN,
+                         .val_miou = NAN,
+                         .best_miou = NAN,
+                         .seconds_left = NAN,
+                         .step_s = NAN};
   Recipe *recipe = g_new0(Recipe, 1);
   recipe->dataset = tm_dataset_ref(d);
   if (scan) {
@@ -205,8 +251,10 @@ TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s
 }
 
 void tm_live_run_command(TmLiveRun *r, TmRunCommand c) {
-  if (r->trainer) apply(r->trainer, c);
-  else g_array_append_val(r->waiting, c);
+  if (r->trainer)
+    apply(r->trainer, c);
+  else
+    g_array_append_val(r->waiting, c);
 }
 
 void tm_live_run_scale_rate(TmLiveRun *r, double factor) {
@@ -228,17 +276,36 @@ static GArray *take(TmLiveRun *r, gsize size, guint *seen, guint (*read)(TmTrain
   return rows;
 }
 
-GArray *tm_live_run_take_steps(TmLiveRun *r) { return take(r, sizeof(TmStepRow), &r->steps_seen, tm_trainer_steps); }
-GArray *tm_live_run_take_epochs(TmLiveRun *r) { return take(r, sizeof(TmEpochRow), &r->epochs_seen, tm_trainer_epochs); }
-const TmSnapshot *tm_live_run_snapshot(TmLiveRun *r) { return &r->snap; }
-const TmProbe *tm_live_run_probe(TmLiveRun *r) { return r->probe; }
-guint tm_live_run_probe_serial(TmLiveRun *r) { return r->probe_serial; }
-const TmSettings *tm_live_run_settings(TmLiveRun *r) { return &r->settings; }
-TmDataset *tm_live_run_dataset(TmLiveRun *r) { return r->dataset; }
-const char *tm_live_run_name(TmLiveRun *r) { return r->name; }
-const char *tm_live_run_folder(TmLiveRun *r) { return r->folder; }
+GArray *tm_live_run_take_steps(TmLiveRun *r) {
+  return take(r, sizeof(TmStepRow), &r->steps_seen, tm_trainer_steps);
+}
+GArray *tm_live_run_take_epochs(TmLiveRun *r) {
+  return take(r, sizeof(TmEpochRow), &r->epochs_seen, tm_trainer_epochs);
+}
+const TmSnapshot *tm_live_run_snapshot(TmLiveRun *r) {
+  return &r->snap;
+}
+const TmProbe *tm_live_run_probe(TmLiveRun *r) {
+  return r->probe;
+}
+guint tm_live_run_probe_serial(TmLiveRun *r) {
+  return r->probe_serial;
+}
+const TmSettings *tm_live_run_settings(TmLiveRun *r) {
+  return &r->settings;
+}
+TmDataset *tm_live_run_dataset(TmLiveRun *r) {
+  return r->dataset;
+}
+const char *tm_live_run_name(TmLiveRun *r) {
+  return r->name;
+}
+const char *tm_live_run_folder(TmLiveRun *r) {
+  return r->folder;
+}
 
 gboolean tm_live_run_alive(TmLiveRun *r) {
   TmTrainerState s = r->snap.state;
-  return s == TM_STATE_PREPARING || s == TM_STATE_TRAINING || s == TM_STATE_PAUSED || s == TM_STATE_VALIDATING;
+  return s == TM_STATE_PREPARING || s == TM_STATE_TRAINING || s == TM_STATE_PAUSED ||
+         s == TM_STATE_VALIDATING;
 }

@@ -1,5 +1,6 @@
-/* live_run.h: a run as the window sees it: a trainer made on a thread, its latest snapshot and probe read on the main thread after at most
- * one pending callback, and commands passed on. Ends without blocking. Main thread. */
+/* live_run.h: a run as the window sees it: a trainer made on a thread, its latest snapshot and probe read on
+ * the main thread after at most one pending callback, and commands passed on. Ends without blocking. Main
+ * thread. */
 #pragma once
 
 #include <gio/gio.h>
@@ -21,15 +22,16 @@ typedef enum {
 } TmRunCommand;
 
 /* Signal "changed": there is a new snapshot, new rows, or a new probe. */
-/** Begins making the trainer. @scan may be NULL; it is copied. @run_dir NULL: a new folder under the dataset's runs; else the run
- * there goes on. */
+/** Begins making the trainer. @scan may be NULL; it is copied. @run_dir NULL: a new folder under the
+ * dataset's runs; else the run there goes on. */
 TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s, const char *run_dir);
 /** Commands before the trainer is made wait for it. */
 void tm_live_run_command(TmLiveRun *r, TmRunCommand c);
 void tm_live_run_scale_rate(TmLiveRun *r, double factor);
 void tm_live_run_set_probe(TmLiveRun *r, guint entry);
 
-/** Never NULL; state IDLE or PREPARING until the trainer is made, FAILED with the reason when it could not be. */
+/** Never NULL; state IDLE or PREPARING until the trainer is made, FAILED with the reason when it could not
+ * be. */
 const TmSnapshot *tm_live_run_snapshot(TmLiveRun *r);
 /** The newest probe, or NULL. Owned by the run. */
 const TmProbe *tm_live_run_probe(TmLiveRun *r);

@@ -13,16 +13,17 @@ enum { MOST_FINDINGS = 200, N_SPLIT_BUTTONS = TM_N_SPLITS + 1 };
 
 struct _TmPageData {
   GtkBox parent;
-  GtkWidget *header, *splits, *back, *add, *panel_button, *stack, *empty, *page_bin, *flap, *cards_bin, *top_row, *shares_card, *void_share, *shares_waiting,
-      *checks_card, *checks_count, *rescan, *scanning, *scanning_text, *scanning_bar, *cancel, *findings, *gallery_box, *panel, *panel_box, *name,
-      *previous, *next, *about, *view_box, *pixel, *opacity_scale, *opacity_value, *all_classes;
+  GtkWidget *header, *splits, *back, *add, *panel_button, *stack, *empty, *page_bin, *flap, *cards_bin,
+      *top_row, *shares_card, *void_share, *shares_waiting, *checks_card, *checks_count, *rescan, *scanning,
+      *scanning_text, *scanning_bar, *cancel, *findings, *gallery_box, *panel, *panel_box, *name, *previous,
+      *next, *about, *view_box, *pixel, *opacity_scale, *opacity_value, *all_classes;
   GtkWidget *split_button[N_SPLIT_BUTTONS]; /* all, then by split */
   TmGallery *gallery;
   TmShareBars *bars;
   TmClassToggles *toggles;
   TmMaskView *view;
   TmProject *project;
-  TmDataset *shown;        /* only compared */
+  TmDataset *shown;         /* only compared */
   const TmScan *shown_scan; /* only compared */
   gint64 scan_began;
   guint entry; /* in the panel */
@@ -53,13 +54,18 @@ static void read_picture(GTask *task, gpointer source, gpointer data, GCancellab
   }
   g_auto(TmSample) s = {0};
   GError *error = NULL;
-  if (!tm_dataset_read(r->dataset, r->entry, &s, &error)) g_task_return_error(task, error);
+  if (!tm_dataset_read(r->dataset, r->entry, &s, &error))
+    g_task_return_error(task, error);
   else
-    g_task_return_pointer(task, tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels), tm_dataset_classes(r->dataset)),
+    g_task_return_pointer(task,
+                          tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels),
+                                       tm_dataset_classes(r->dataset)),
                           (GDestroyNotify)tm_scene_unref);
 }
 
-static const char *split_words(TmSplit s) { return s == TM_SPLIT_TRAIN ? _("Training") : s == TM_SPLIT_VAL ? _("Validation") : _("Test"); }
+static const char *split_words(TmSplit s) {
+  return s == TM_SPLIT_TRAIN ? _("Training") : s == TM_SPLIT_VAL ? _("Validation") : _("Test");
+}
 
 static void picture_read(GObject *source, GAsyncResult *result, gpointer user) {
   (void)user;
@@ -71,7 +77,8 @@ static void picture_read(GObject *source, GAsyncResult *result, gpointer user) {
   tm_mask_view_set_placeholder(p->view, error ? error->message : NULL);
   tm_mask_view_set_scene(p->view, scene);
   const TmEntry *e = tm_dataset_entry(r->dataset, r->entry);
-  g_autofree char *about = scene ? g_strdup_printf("%s · %d × %d", split_words(e->split), scene->w, scene->h) : g_strdup(split_words(e->split));
+  g_autofree char *about = scene ? g_strdup_printf("%s · %d × %d", split_words(e->split), scene->w, scene->h)
+                                 : g_strdup(split_words(e->split));
   gtk_label_set_label(GTK_LABEL(p->about), about);
   if (!scene || !scene->truth) {
     tm_class_toggles_set_shares(p->toggles, NULL);
@@ -116,14 +123,22 @@ static void pointed(TmMaskView *v, int x, int y, TmPageData *p) {
     return;
   }
   gsize at = (gsize)y * s->w + x;
-  g_autofree char *what = s->truth ? g_strdup_printf("%s %u", tm_scene_class_name(s, s->truth[at]), s->truth[at]) : g_strdup("");
-  g_autofree char *text = g_strdup_printf("%s · %u %u %u · x %d, y %d", what, s->rgb[at * 3], s->rgb[at * 3 + 1], s->rgb[at * 3 + 2], x, y);
+  g_autofree char *what =
+      s->truth ? g_strdup_printf("%s %u", tm_scene_class_name(s, s->truth[at]), s->truth[at]) : g_strdup("");
+  g_autofree char *text = g_strdup_printf("%s · %u %u %u · x %d, y %d", what, s->rgb[at * 3],
+                                          s->rgb[at * 3 + 1], s->rgb[at * 3 + 2], x, y);
   gtk_label_set_label(GTK_LABEL(p->pixel), text);
 }
 
-static void go_previous(TmPageData *p) { tm_gallery_go(p->gallery, -1); }
-static void go_next(TmPageData *p) { tm_gallery_go(p->gallery, 1); }
-static void show_all(TmPageData *p) { tm_class_toggles_only(p->toggles, G_MAXUINT); }
+static void go_previous(TmPageData *p) {
+  tm_gallery_go(p->gallery, -1);
+}
+static void go_next(TmPageData *p) {
+  tm_gallery_go(p->gallery, 1);
+}
+static void show_all(TmPageData *p) {
+  tm_class_toggles_only(p->toggles, G_MAXUINT);
+}
 
 static void opacity_changed(TmPageData *p) {
   double v = gtk_range_get_value(GTK_RANGE(p->opacity_scale)) / 100;
@@ -145,11 +160,20 @@ static gboolean key(GtkEventControllerKey *k, guint val, guint code, GdkModifier
   if (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) return FALSE;
   double v = gtk_range_get_value(GTK_RANGE(p->opacity_scale));
   switch (val) {
-  case GDK_KEY_Page_Up: go_previous(p); return TRUE;
-  case GDK_KEY_Page_Down: go_next(p); return TRUE;
-  case GDK_KEY_bracketleft: gtk_range_set_value(GTK_RANGE(p->opacity_scale), v - 5); return TRUE;
-  case GDK_KEY_bracketright: gtk_range_set_value(GTK_RANGE(p->opacity_scale), v + 5); return TRUE;
-  default: return FALSE;
+  case GDK_KEY_Page_Up:
+    go_previous(p);
+    return TRUE;
+  case GDK_KEY_Page_Down:
+    go_next(p);
+    return TRUE;
+  case GDK_KEY_bracketleft:
+    gtk_range_set_value(GTK_RANGE(p->opacity_scale), v - 5);
+    return TRUE;
+  case GDK_KEY_bracketright:
+    gtk_range_set_value(GTK_RANGE(p->opacity_scale), v + 5);
+    return TRUE;
+  default:
+    return FALSE;
   }
 }
 
@@ -172,17 +196,20 @@ static void add_row(TmPageData *p, const char *icon, const char *text, const cha
 }
 
 static void clear_rows(TmPageData *p) {
-  for (GtkWidget *row; (row = gtk_widget_get_first_child(p->findings));) gtk_list_box_remove(GTK_LIST_BOX(p->findings), row);
+  for (GtkWidget *row; (row = gtk_widget_get_first_child(p->findings));)
+    gtk_list_box_remove(GTK_LIST_BOX(p->findings), row);
 }
 
 static void show_notes(TmPageData *p) {
-  for (const char *const *note = tm_dataset_notes(p->shown); note && *note; note++) add_row(p, "dialog-information-symbolic", *note, NULL);
+  for (const char *const *note = tm_dataset_notes(p->shown); note && *note; note++)
+    add_row(p, "dialog-information-symbolic", *note, NULL);
 }
 
 static void show_findings(TmPageData *p, const TmScan *s) {
   clear_rows(p);
   guint open = 0, shown = 0;
-  for (guint i = 0; i < s->findings->len; i++) open += ((TmFinding *)s->findings->pdata[i])->kind != TM_FINDING_NOTE;
+  for (guint i = 0; i < s->findings->len; i++)
+    open += ((TmFinding *)s->findings->pdata[i])->kind != TM_FINDING_NOTE;
   for (guint pass = 0; pass < 2; pass++) { /* what needs a look first, then the harmless */
     for (guint i = 0; i < s->findings->len && shown < MOST_FINDINGS; i++) {
       const TmFinding *f = s->findings->pdata[i];
@@ -192,15 +219,17 @@ static void show_findings(TmPageData *p, const TmScan *s) {
     }
   }
   if (s->findings->len > shown) {
-    g_autofree char *more = g_strdup_printf(_("And %u more. “tarmac inspect” lists all of them."), s->findings->len - shown);
+    g_autofree char *more =
+        g_strdup_printf(_("And %u more. “tarmac inspect” lists all of them."), s->findings->len - shown);
     add_row(p, "dialog-information-symbolic", more, NULL);
   }
   show_notes(p);
   g_autofree char *n = tm_words_count(s->n_entries - s->n_left_out), *all = tm_words_count(s->n_entries);
   g_autofree char *good = g_strdup_printf(_("%s of %s pictures can be trained on"), n, all);
-  g_autofree char *sizes = s->min_w == s->max_w && s->min_h == s->max_h
-                             ? g_strdup_printf(_("All are %d × %d"), s->min_w, s->min_h)
-                             : g_strdup_printf(_("From %d × %d to %d × %d"), s->min_w, s->min_h, s->max_w, s->max_h);
+  g_autofree char *sizes =
+      s->min_w == s->max_w && s->min_h == s->max_h
+          ? g_strdup_printf(_("All are %d × %d"), s->min_w, s->min_h)
+          : g_strdup_printf(_("From %d × %d to %d × %d"), s->min_w, s->min_h, s->max_w, s->max_h);
   add_row(p, "object-select-symbolic", good, sizes);
   g_autofree char *count = g_strdup_printf(ngettext("%u to look at", "%u to look at", open), open);
   gtk_label_set_label(GTK_LABEL(p->checks_count), count);
@@ -219,7 +248,8 @@ static void show_shares(TmPageData *p, const TmScan *s, const TmClassTable *t) {
   }
   for (guint c = 0; c < t->n; c++) shares[c] /= all > 0 ? all : 1;
   tm_share_bars_set(p->bars, t, shares);
-  g_autofree char *share = tm_words_percent(all + empty > 0 ? empty / (all + empty) : 0), *text = g_strdup_printf(_("void %s"), share);
+  g_autofree char *share = tm_words_percent(all + empty > 0 ? empty / (all + empty) : 0),
+                  *text = g_strdup_printf(_("void %s"), share);
   gtk_label_set_label(GTK_LABEL(p->void_share), text);
 }
 
@@ -250,13 +280,16 @@ static void show_scan(TmPageData *p) {
 static void show_progress(TmPageData *p) {
   gboolean scanning = tm_project_state(p->project) == TM_PROJECT_SCANNING;
   gint64 now = g_get_monotonic_time();
-  if (!scanning) p->scan_began = 0;
-  else if (!p->scan_began) p->scan_began = now;
+  if (!scanning)
+    p->scan_began = 0;
+  else if (!p->scan_began)
+    p->scan_began = now;
   gtk_widget_set_visible(p->scanning, scanning && now - p->scan_began > 2 * G_USEC_PER_SEC);
   if (!scanning) return;
   guint done, total;
   tm_project_progress(p->project, &done, &total);
-  g_autofree char *a = tm_words_count(done), *b = tm_words_count(total), *text = g_strdup_printf(_("Reading the masks: %s of %s"), a, b);
+  g_autofree char *a = tm_words_count(done), *b = tm_words_count(total),
+                  *text = g_strdup_printf(_("Reading the masks: %s of %s"), a, b);
   gtk_label_set_label(GTK_LABEL(p->scanning_text), text);
   gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(p->scanning_bar), total ? (double)done / total : 0);
 }
@@ -274,7 +307,8 @@ static void show_splits(TmPageData *p) {
   static const char *const names[N_SPLIT_BUTTONS] = {N_("All"), N_("Train"), N_("Val"), N_("Test")};
   for (int i = 0; i < N_SPLIT_BUTTONS; i++) {
     guint n = !p->shown ? 0 : i ? tm_dataset_n_split(p->shown, (TmSplit)(i - 1)) : tm_dataset_n(p->shown);
-    g_autofree char *count = tm_words_count(n), *text = narrow ? g_strdup(_(names[i])) : g_strdup_printf("%s %s", _(names[i]), count);
+    g_autofree char *count = tm_words_count(n),
+                    *text = narrow ? g_strdup(_(names[i])) : g_strdup_printf("%s %s", _(names[i]), count);
     gtk_button_set_label(GTK_BUTTON(p->split_button[i]), text);
     gtk_widget_set_visible(p->split_button[i], n > 0);
   }
@@ -299,14 +333,20 @@ static void project_changed(TmPageData *p) {
   show_progress(p);
   const char *error = tm_project_error(p->project);
   gboolean opening = tm_project_state(p->project) == TM_PROJECT_OPENING;
-  adw_status_page_set_title(ADW_STATUS_PAGE(p->empty), opening ? _("Opening the Folder") : error ? _("This Cannot Be Opened") : _("No Pictures Yet"));
+  adw_status_page_set_title(ADW_STATUS_PAGE(p->empty), opening ? _("Opening the Folder")
+                                                       : error ? _("This Cannot Be Opened")
+                                                               : _("No Pictures Yet"));
   g_autofree char *text = error ? g_markup_escape_text(error, -1) : NULL;
-  adw_status_page_set_description(ADW_STATUS_PAGE(p->empty), text ? text : _("Open a folder with pictures and masks, or look at the demo roads."));
+  adw_status_page_set_description(
+      ADW_STATUS_PAGE(p->empty),
+      text ? text : _("Open a folder with pictures and masks, or look at the demo roads."));
 }
 
 static void lay_out(TmPageData *p) {
-  gboolean narrow = tm_adaptive_get_narrow(TM_ADAPTIVE(p->page_bin)), stacked = tm_adaptive_get_narrow(TM_ADAPTIVE(p->cards_bin));
-  gtk_orientable_set_orientation(GTK_ORIENTABLE(p->top_row), stacked ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
+  gboolean narrow = tm_adaptive_get_narrow(TM_ADAPTIVE(p->page_bin)),
+           stacked = tm_adaptive_get_narrow(TM_ADAPTIVE(p->cards_bin));
+  gtk_orientable_set_orientation(GTK_ORIENTABLE(p->top_row),
+                                 stacked ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
   gtk_box_set_homogeneous(GTK_BOX(p->top_row), !stacked);
   gtk_widget_set_visible(p->shares_card, !narrow);
   gtk_widget_set_visible(p->add, !narrow);
@@ -331,20 +371,27 @@ static void tm_page_data_class_init(TmPageDataClass *c) {
   g_type_ensure(TM_TYPE_ADAPTIVE);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/page_data.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmPageData, name)
-  BIND(header), BIND(splits), BIND(back), BIND(add), BIND(panel_button), BIND(stack), BIND(empty), BIND(page_bin), BIND(flap), BIND(cards_bin), BIND(top_row);
-  BIND(shares_card), BIND(void_share), BIND(shares_waiting), BIND(checks_card), BIND(checks_count), BIND(rescan), BIND(scanning);
-  BIND(scanning_text), BIND(scanning_bar), BIND(cancel), BIND(findings), BIND(gallery_box), BIND(panel), BIND(panel_box), BIND(name);
-  BIND(previous), BIND(next), BIND(about), BIND(view_box), BIND(pixel), BIND(opacity_scale), BIND(opacity_value), BIND(all_classes);
+  BIND(header), BIND(splits), BIND(back), BIND(add), BIND(panel_button), BIND(stack), BIND(empty),
+      BIND(page_bin), BIND(flap), BIND(cards_bin), BIND(top_row);
+  BIND(shares_card), BIND(void_share), BIND(shares_waiting), BIND(checks_card), BIND(checks_count),
+      BIND(rescan), BIND(scanning);
+  BIND(scanning_text), BIND(scanning_bar), BIND(cancel), BIND(findings), BIND(gallery_box), BIND(panel),
+      BIND(panel_box), BIND(name);
+  BIND(previous), BIND(next), BIND(about), BIND(view_box), BIND(pixel), BIND(opacity_scale),
+      BIND(opacity_value), BIND(all_classes);
 #undef BIND
 }
 
 static void make_splits(TmPageData *p) {
   for (int i = 0; i < N_SPLIT_BUTTONS; i++) {
     p->split_button[i] = gtk_toggle_button_new();
-    if (i) gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(p->split_button[i]), GTK_TOGGLE_BUTTON(p->split_button[0]));
+    if (i)
+      gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(p->split_button[i]),
+                                  GTK_TOGGLE_BUTTON(p->split_button[0]));
     gtk_box_append(GTK_BOX(p->splits), p->split_button[i]);
   }
-  for (int i = 0; i < N_SPLIT_BUTTONS; i++) g_signal_connect(p->split_button[i], "toggled", G_CALLBACK(split_toggled), p);
+  for (int i = 0; i < N_SPLIT_BUTTONS; i++)
+    g_signal_connect(p->split_button[i], "toggled", G_CALLBACK(split_toggled), p);
 }
 
 static void tm_page_data_init(TmPageData *p) {
@@ -384,7 +431,9 @@ TmPageData *tm_page_data_new(TmProject *project) {
   return p;
 }
 
-void tm_page_data_set_folded(TmPageData *p, gboolean folded) { gtk_widget_set_visible(p->back, folded); }
+void tm_page_data_set_folded(TmPageData *p, gboolean folded) {
+  gtk_widget_set_visible(p->back, folded);
+}
 
 void tm_page_data_toggle_panel(TmPageData *p) {
   adw_flap_set_reveal_flap(ADW_FLAP(p->flap), !adw_flap_get_reveal_flap(ADW_FLAP(p->flap)));

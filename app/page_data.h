@@ -1,4 +1,5 @@
-/* page_data.h: the Data page: class shares, findings of the scan, thumbnails with masks, and one picture in large. Main thread. */
+/* page_data.h: the Data page: class shares, findings of the scan, thumbnails with masks, and one picture in
+ * large. Main thread. */
 #pragma once
 
 #include <adwaita.h>

@@ -12,11 +12,15 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(TmPageTrain, tm_page_train, GTK_TYPE_BOX)
 
-void tm_page_train_emit_changed(TmPageTrain *p) { g_signal_emit(p, signals[RUN_CHANGED], 0); }
+void tm_page_train_emit_changed(TmPageTrain *p) {
+  g_signal_emit(p, signals[RUN_CHANGED], 0);
+}
 
 /* ---- commands ---- */
 
-static gboolean alive(TmPageTrain *p) { return p->run && tm_live_run_alive(p->run); }
+static gboolean alive(TmPageTrain *p) {
+  return p->run && tm_live_run_alive(p->run);
+}
 
 static void start_with(TmPageTrain *p, TmRunCommand first) {
   TmSettings s;
@@ -28,8 +32,11 @@ static void do_go(GSimpleAction *a, GVariant *v, gpointer user) {
   (void)a;
   (void)v;
   TmPageTrain *p = user;
-  if (!alive(p)) start_with(p, TM_RUN_START);
-  else tm_live_run_command(p->run, tm_live_run_snapshot(p->run)->state == TM_STATE_PAUSED ? TM_RUN_RESUME : TM_RUN_PAUSE);
+  if (!alive(p))
+    start_with(p, TM_RUN_START);
+  else
+    tm_live_run_command(p->run, tm_live_run_snapshot(p->run)->state == TM_STATE_PAUSED ? TM_RUN_RESUME
+                                                                                       : TM_RUN_PAUSE);
 }
 
 static void do_step(GSimpleAction *a, GVariant *v, gpointer user) {
@@ -123,11 +130,18 @@ static void do_probe(GSimpleAction *a, GVariant *v, gpointer user) {
 }
 
 static const GActionEntry entries[] = {
-    {.name = "go", .activate = do_go}, {.name = "step", .activate = do_step}, {.name = "stop", .activate = do_stop},
-    {.name = "stop-save", .activate = do_stop_save}, {.name = "stop-now", .activate = do_stop_now}, {.name = "save", .activate = do_save},
-    {.name = "new", .activate = do_new}, {.name = "resume-run", .activate = do_resume_run},
-    {.name = "resume-halved", .activate = do_resume_halved}, {.name = "show-files", .activate = do_show_files},
-    {.name = "panel", .activate = do_panel}, {.name = "probe", .activate = do_probe, .parameter_type = "i"},
+    {.name = "go", .activate = do_go},
+    {.name = "step", .activate = do_step},
+    {.name = "stop", .activate = do_stop},
+    {.name = "stop-save", .activate = do_stop_save},
+    {.name = "stop-now", .activate = do_stop_now},
+    {.name = "save", .activate = do_save},
+    {.name = "new", .activate = do_new},
+    {.name = "resume-run", .activate = do_resume_run},
+    {.name = "resume-halved", .activate = do_resume_halved},
+    {.name = "show-files", .activate = do_show_files},
+    {.name = "panel", .activate = do_panel},
+    {.name = "probe", .activate = do_probe, .parameter_type = "i"},
 };
 
 static void rate_factor(TmLiveSettings *l, double factor, TmPageTrain *p) {
@@ -135,12 +149,14 @@ static void rate_factor(TmLiveSettings *l, double factor, TmPageTrain *p) {
   tm_live_run_scale_rate(p->run, factor);
   const TmSnapshot *s = tm_live_run_snapshot(p->run);
   double at = s->steps ? (double)s->total_step / s->steps : 0;
-  g_autofree char *note = g_strdup_printf(factor < 1 ? _("Halved at %.1f") : _("Doubled at %.1f"), at);
+  g_autofree char *note = g_strdup_printf(factor < 1 ? _("÷ 2 at %.1f") : _("× 2 at %.1f"), at);
   tm_live_settings_set_note(l, note);
   tm_curves_mark(p->curves, (double)s->total_step, factor < 1 ? _("rate ÷ 2") : _("rate × 2"));
 }
 
-static void form_changed(TmPageTrain *p) { p->preset_chosen = TRUE; }
+static void form_changed(TmPageTrain *p) {
+  p->preset_chosen = TRUE;
+}
 
 static void probe_chosen(TmProbeCard *card, guint place, TmPageTrain *p) {
   (void)card;
@@ -157,8 +173,10 @@ static TmTrainView chosen_view(TmPageTrain *p) {
 
 /* Nothing is re-parented: boxes turn, and in narrow windows all cards but the chosen ones hide. */
 static void lay_out(TmPageTrain *p) {
-  gboolean narrow = tm_adaptive_get_narrow(TM_ADAPTIVE(p->page_bin)), stacked = tm_adaptive_get_narrow(TM_ADAPTIVE(p->cards_bin));
-  gtk_orientable_set_orientation(GTK_ORIENTABLE(p->top_row), stacked ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
+  gboolean narrow = tm_adaptive_get_narrow(TM_ADAPTIVE(p->page_bin)),
+           stacked = tm_adaptive_get_narrow(TM_ADAPTIVE(p->cards_bin));
+  gtk_orientable_set_orientation(GTK_ORIENTABLE(p->top_row),
+                                 stacked ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
   gtk_widget_set_size_request(GTK_WIDGET(p->probe), stacked ? -1 : 376, -1);
   gtk_widget_set_size_request(GTK_WIDGET(p->curves), -1, stacked ? 440 : -1);
   guint meters = 0;
@@ -194,12 +212,14 @@ static void flap_changed(TmPageTrain *p) {
   if (!tm_adaptive_get_narrow(TM_ADAPTIVE(p->page_bin))) return;
   gboolean open = adw_flap_get_reveal_flap(ADW_FLAP(p->flap));
   if (open != (chosen_view(p) == TM_TRAIN_SETTINGS))
-    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(p->view_button[open ? TM_TRAIN_SETTINGS : TM_TRAIN_CURVES]), TRUE);
+    gtk_toggle_button_set_active(
+        GTK_TOGGLE_BUTTON(p->view_button[open ? TM_TRAIN_SETTINGS : TM_TRAIN_CURVES]), TRUE);
 }
 
 static void make_switcher(TmPageTrain *p) {
   static const char *const names[] = {N_("Curves"), N_("Probe"), N_("Speed"), N_("Settings")};
-  static const char *const icons[] = {"tm-train-symbolic", "image-x-generic-symbolic", "tm-speed-symbolic", "emblem-system-symbolic"};
+  static const char *const icons[] = {"tm-train-symbolic", "image-x-generic-symbolic", "tm-speed-symbolic",
+                                      "emblem-system-symbolic"};
   for (int i = 0; i < TM_TRAIN_N_VIEWS; i++) {
     GtkWidget *b = gtk_toggle_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     gtk_box_append(GTK_BOX(box), gtk_image_new_from_icon_name(icons[i]));
@@ -212,7 +232,8 @@ static void make_switcher(TmPageTrain *p) {
     gtk_box_append(GTK_BOX(p->switcher), b);
   }
   gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(p->view_button[0]), TRUE);
-  for (int i = 0; i < TM_TRAIN_N_VIEWS; i++) g_signal_connect(p->view_button[i], "toggled", G_CALLBACK(view_toggled), p);
+  for (int i = 0; i < TM_TRAIN_N_VIEWS; i++)
+    g_signal_connect(p->view_button[i], "toggled", G_CALLBACK(view_toggled), p);
 }
 
 static void add_meter(TmPageTrain *p, const char *title, TmReading reading, TmInk ink) {
@@ -282,11 +303,15 @@ static void tm_page_train_class_init(TmPageTrainClass *c) {
   g_type_ensure(TM_TYPE_ADAPTIVE);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/page_train.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmPageTrain, name)
-  BIND(header), BIND(title), BIND(back), BIND(controls), BIND(go), BIND(go_icon), BIND(go_label), BIND(step), BIND(stop), BIND(more), BIND(menu);
-  BIND(panel_button), BIND(save), BIND(progress), BIND(page_bin), BIND(flap), BIND(cards_bin), BIND(cards), BIND(notices), BIND(top_row);
-  BIND(meters), BIND(timeline_card), BIND(speed), BIND(switcher), BIND(panel), BIND(panel_box), BIND(panel_title);
+  BIND(header), BIND(title), BIND(back), BIND(controls), BIND(go), BIND(go_icon), BIND(go_label), BIND(step),
+      BIND(stop), BIND(more), BIND(menu);
+  BIND(panel_button), BIND(save), BIND(progress), BIND(page_bin), BIND(flap), BIND(cards_bin), BIND(cards),
+      BIND(notices), BIND(top_row);
+  BIND(meters), BIND(timeline_card), BIND(speed), BIND(switcher), BIND(panel), BIND(panel_box),
+      BIND(panel_title);
 #undef BIND
-  signals[RUN_CHANGED] = g_signal_new("run-changed", TM_TYPE_PAGE_TRAIN, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[RUN_CHANGED] =
+      g_signal_new("run-changed", TM_TYPE_PAGE_TRAIN, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void tm_page_train_init(TmPageTrain *p) {
@@ -331,8 +356,12 @@ void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *
   tm_page_train_refresh(p);
 }
 
-GActionGroup *tm_page_train_actions(TmPageTrain *p) { return G_ACTION_GROUP(p->actions); }
-TmLiveRun *tm_page_train_run(TmPageTrain *p) { return p->run; }
+GActionGroup *tm_page_train_actions(TmPageTrain *p) {
+  return G_ACTION_GROUP(p->actions);
+}
+TmLiveRun *tm_page_train_run(TmPageTrain *p) {
+  return p->run;
+}
 
 void tm_page_train_update_meters(TmPageTrain *p, const TmMonitorSample *samples, guint n) {
   if (!gtk_widget_get_mapped(GTK_WIDGET(p))) return;
@@ -341,15 +370,18 @@ void tm_page_train_update_meters(TmPageTrain *p, const TmMonitorSample *samples,
 }
 
 void tm_page_train_set_machine(TmPageTrain *p, const TmMachine *m) {
-  g_autofree char *memory = tm_words_bytes((double)m->memory), *of_memory = g_strdup_printf(_("of %s"), memory);
-  g_autofree char *cores = g_strdup_printf(ngettext("%d core · %s", "%d cores · %s", (gulong)m->cores), m->cores, m->cpu ? m->cpu : "");
+  g_autofree char *memory = tm_words_bytes((double)m->memory),
+                  *of_memory = g_strdup_printf(_("of %s"), memory);
+  g_autofree char *cores = g_strdup_printf(ngettext("%d core · %s", "%d cores · %s", (gulong)m->cores),
+                                           m->cores, m->cpu ? m->cpu : "");
   tm_meter_set_full(TM_METER(p->meter[0]), 100);
   tm_meter_set_caption(TM_METER(p->meter[0]), cores, NULL);
   tm_meter_set_full(TM_METER(p->meter[1]), (double)m->memory);
   tm_meter_set_caption(TM_METER(p->meter[1]), of_memory, NULL);
   tm_meter_set_full(TM_METER(p->meter[2]), 100);
   tm_meter_set_caption(TM_METER(p->meter[2]), m->gpu, m->gpu_reason ? m->gpu_reason : _("No readings"));
-  g_autofree char *gpu_memory = tm_words_bytes((double)m->gpu_memory), *of_gpu = g_strdup_printf(_("of %s"), gpu_memory);
+  g_autofree char *gpu_memory = tm_words_bytes((double)m->gpu_memory),
+                  *of_gpu = g_strdup_printf(_("of %s"), gpu_memory);
   tm_meter_set_full(TM_METER(p->meter[3]), (double)m->gpu_memory);
   tm_meter_set_caption(TM_METER(p->meter[3]), of_gpu, NULL);
   tm_meter_set_full(TM_METER(p->meter[4]), 100);
@@ -361,4 +393,6 @@ void tm_page_train_set_machine(TmPageTrain *p, const TmMachine *m) {
   lay_out(p);
 }
 
-void tm_page_train_set_folded(TmPageTrain *p, gboolean folded) { gtk_widget_set_visible(p->back, folded); }
+void tm_page_train_set_folded(TmPageTrain *p, gboolean folded) {
+  gtk_widget_set_visible(p->back, folded);
+}

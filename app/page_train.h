@@ -1,4 +1,5 @@
-/* page_train.h: the Train page: header with the run's commands, curves, probe, meters, step timeline, settings. Main thread. */
+/* page_train.h: the Train page: header with the run's commands, curves, probe, meters, step timeline,
+ * settings. Main thread. */
 #pragma once
 
 #include <adwaita.h>

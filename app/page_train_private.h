@@ -10,14 +10,22 @@
 #include "ui/settings_form.h"
 #include "ui/timeline.h"
 
-typedef enum { TM_TRAIN_CURVES, TM_TRAIN_PROBE, TM_TRAIN_SPEED, TM_TRAIN_SETTINGS, TM_TRAIN_N_VIEWS } TmTrainView;
+typedef enum {
+  TM_TRAIN_CURVES,
+  TM_TRAIN_PROBE,
+  TM_TRAIN_SPEED,
+  TM_TRAIN_SETTINGS,
+  TM_TRAIN_N_VIEWS
+} TmTrainView;
 enum { TM_TRAIN_MAX_METERS = 6 };
 
 struct _TmPageTrain {
   GtkBox parent;
   /* Of the template: */
-  GtkWidget *header, *title, *back, *controls, *go, *go_icon, *go_label, *step, *stop, *more, *menu, *panel_button, *save, *progress;
-  GtkWidget *page_bin, *flap, *cards_bin, *cards, *notices, *top_row, *meters, *timeline_card, *speed, *switcher, *panel, *panel_box, *panel_title;
+  GtkWidget *header, *title, *back, *controls, *go, *go_icon, *go_label, *step, *stop, *more, *menu,
+      *panel_button, *save, *progress;
+  GtkWidget *page_bin, *flap, *cards_bin, *cards, *notices, *top_row, *meters, *timeline_card, *speed,
+      *switcher, *panel, *panel_box, *panel_title;
   /* Made here: */
   TmCurves *curves;
   TmProbeCard *probe;
@@ -36,8 +44,8 @@ struct _TmPageTrain {
   GSimpleActionGroup *actions;
   GArray *probes; /* guint: entries to choose from */
   guint probe_place;
-  guint shown_probe; /* serial of the run's probe on the screen; 0: none */
-  GCancellable *reading;      /* the probe picture before a run shows it */
+  guint shown_probe;     /* serial of the run's probe on the screen; 0: none */
+  GCancellable *reading; /* the probe picture before a run shows it */
   TmTrainerState shown_state;
   gboolean preset_chosen; /* the person or the dataset has set the form */
 };

@@ -16,7 +16,8 @@ static void refresh_actions(TmPageTrain *p, const TmSnapshot *s) {
   gboolean alive = p->run && tm_live_run_alive(p->run);
   gboolean data = tm_project_dataset(p->project) != NULL, made = p->run && tm_live_run_folder(p->run);
   enable(p, "go", data || alive);
-  enable(p, "step", (data && !alive) || (alive && s->state != TM_STATE_PREPARING && s->state != TM_STATE_VALIDATING));
+  enable(p, "step",
+         (data && !alive) || (alive && s->state != TM_STATE_PREPARING && s->state != TM_STATE_VALIDATING));
   enable(p, "stop", alive);
   enable(p, "stop-save", alive);
   enable(p, "stop-now", alive);
@@ -36,14 +37,17 @@ static void refresh_header(TmPageTrain *p, const TmSnapshot *s) {
   gtk_widget_set_tooltip_text(p->go, tip);
   gtk_accessible_update_property(GTK_ACCESSIBLE(p->go), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
   gboolean suggest = !s || !(p->run && tm_live_run_alive(p->run)) || s->state == TM_STATE_PAUSED;
-  if (suggest) gtk_widget_add_css_class(p->go, "suggested-action");
-  else gtk_widget_remove_css_class(p->go, "suggested-action");
+  if (suggest)
+    gtk_widget_add_css_class(p->go, "suggested-action");
+  else
+    gtk_widget_remove_css_class(p->go, "suggested-action");
   const char *name = p->run ? tm_live_run_name(p->run) : NULL;
   adw_window_title_set_title(ADW_WINDOW_TITLE(p->title), name ? name : p->run ? _("New run") : _("Train"));
   TmDataset *d = tm_project_dataset(p->project);
-  g_autofree char *subtitle = s ? tm_run_subtitle(s)
-                              : d ? g_strdup_printf(_("%s · ready to start"), tm_dataset_title(d))
-                                  : g_strdup(tm_project_error(p->project) ? _("No dataset") : _("Opening the dataset"));
+  g_autofree char *subtitle =
+      s   ? tm_run_subtitle(s)
+      : d ? g_strdup_printf(_("%s · ready to start"), tm_dataset_title(d))
+          : g_strdup(tm_project_error(p->project) ? _("No dataset") : _("Opening the dataset"));
   adw_window_title_set_subtitle(ADW_WINDOW_TITLE(p->title), subtitle);
   gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(p->progress), s ? tm_run_share_done(s) : 0);
 }
@@ -70,14 +74,21 @@ static void refresh_messages(TmPageTrain *p, const TmSnapshot *s) {
 static void refresh_step(TmPageTrain *p, const TmSnapshot *s) {
   TmTimelineTimes t = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   if (s && s->step_s > 0)
-    t = (TmTimelineTimes){.step = s->step_s, .wait = s->wait_s, .decode = s->decode_s, .augment = s->augment_s,
-                          .network = s->forward_backward_s, .update = s->update_s, .draw = s->draw_s};
+    t = (TmTimelineTimes){.step = s->step_s,
+                          .wait = s->wait_s,
+                          .decode = s->decode_s,
+                          .augment = s->augment_s,
+                          .network = s->forward_backward_s,
+                          .update = s->update_s,
+                          .draw = s->draw_s};
   tm_timeline_set(p->timeline, &t);
   g_autofree char *strong = NULL, *rest = NULL;
   gboolean warn = tm_timeline_sentence(&t, &strong, &rest);
   tm_notice_show(p->advice, warn ? TM_NOTICE_WARNING : TM_NOTICE_INFO, NULL, s ? strong : NULL, rest);
-  g_autofree char *span = tm_words_span(t.step), *rate = s && s->images_per_s > 0 ? tm_words_value(s->images_per_s) : NULL;
-  g_autofree char *speed = rate ? g_strdup_printf(_("%s · %s pictures/s · batch of %d"), span, rate, tm_live_run_settings(p->run)->batch)
+  g_autofree char *span = tm_words_span(t.step),
+                  *rate = s && s->images_per_s > 0 ? tm_words_value(s->images_per_s) : NULL;
+  g_autofree char *speed = rate ? g_strdup_printf(_("%s · %s pictures/s · batch of %d"), span, rate,
+                                                  tm_live_run_settings(p->run)->batch)
                                 : g_strdup(s ? "" : _("begins with the first step"));
   gtk_label_set_label(GTK_LABEL(p->speed), speed);
   gtk_accessible_update_property(GTK_ACCESSIBLE(p->timeline), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, speed, -1);
@@ -89,13 +100,16 @@ static void refresh_settings(TmPageTrain *p, const TmSnapshot *s) {
   gtk_widget_set_visible(GTK_WIDGET(p->live), alive);
   gtk_label_set_label(GTK_LABEL(p->panel_title), alive ? _("Fixed for this run") : _("Settings"));
   tm_live_settings_set_rate(p->live, s ? s->lr : NAN);
-  g_autofree char *viz = tm_viz_describe(), *memory = s && s->memory ? tm_words_bytes((double)s->memory) : NULL;
+  g_autofree char *viz = tm_viz_describe(),
+                  *memory = s && s->memory ? tm_words_bytes((double)s->memory) : NULL;
   GString *text = g_string_new(NULL);
-  if (s && s->device) g_string_append_printf(text, _("Trained on %s, %s."), s->device, tm_dtype_name(s->precision));
+  if (s && s->device)
+    g_string_append_printf(text, _("Trained on %s, %s."), s->device, tm_dtype_name(s->precision));
   if (memory) g_string_append_printf(text, _(" Network and optimizer hold %s."), memory);
   if (s && s->run_dir) g_string_append_printf(text, _("\nRun folder: %s"), s->run_dir);
   g_string_append_printf(text, _("%sPictures: %s"), text->len ? "\n" : "", viz);
-  if (strcmp(gtk_label_get_label(GTK_LABEL(p->about_run)), text->str) != 0) gtk_label_set_label(GTK_LABEL(p->about_run), text->str);
+  if (strcmp(gtk_label_get_label(GTK_LABEL(p->about_run)), text->str) != 0)
+    gtk_label_set_label(GTK_LABEL(p->about_run), text->str);
   g_string_free(text, TRUE);
 }
 
@@ -112,11 +126,13 @@ static void show_probe(TmPageTrain *p) {
   guint serial = tm_live_run_probe_serial(p->run);
   if (!b || serial == p->shown_probe) return;
   TmDataset *d = tm_live_run_dataset(p->run);
-  if (p->probes->len && b->entry != g_array_index(p->probes, guint, p->probe_place)) return; /* the one asked for comes next */
+  if (p->probes->len && b->entry != g_array_index(p->probes, guint, p->probe_place))
+    return; /* the one asked for comes next */
   p->shown_probe = serial;
   gsize n = (gsize)b->w * b->h;
-  g_autoptr(TmScene) scene = tm_scene_new(b->w, b->h, g_memdup2(b->rgb, n * 3), b->labels ? g_memdup2(b->labels, n) : NULL,
-                                          b->truth ? g_memdup2(b->truth, n) : NULL, tm_dataset_classes(d));
+  g_autoptr(TmScene) scene =
+      tm_scene_new(b->w, b->h, g_memdup2(b->rgb, n * 3), b->labels ? g_memdup2(b->labels, n) : NULL,
+                   b->truth ? g_memdup2(b->truth, n) : NULL, tm_dataset_classes(d));
   tm_probe_card_set_scene(p->probe, scene, tm_dataset_entry(d, b->entry)->name, b->miou, b->wrong);
 }
 
@@ -159,7 +175,8 @@ static void read_picture(GTask *task, gpointer source, gpointer data, GCancellab
     g_task_return_error(task, error);
     return;
   }
-  TmScene *scene = tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels), tm_dataset_classes(r->dataset));
+  TmScene *scene = tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels),
+                                tm_dataset_classes(r->dataset));
   g_task_return_pointer(task, scene, (GDestroyNotify)tm_scene_unref);
 }
 
@@ -170,8 +187,10 @@ static void picture_read(GObject *source, GAsyncResult *result, gpointer user) {
   g_autoptr(TmScene) scene = g_task_propagate_pointer(G_TASK(result), &error);
   if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED) || !p->probes) return;
   const Reading *r = g_task_get_task_data(G_TASK(result));
-  if (p->run && p->shown_probe && tm_live_run_probe(p->run)->entry == r->entry) return; /* the run was faster */
-  tm_probe_card_set_scene(p->probe, scene, scene ? tm_dataset_entry(r->dataset, r->entry)->name : error->message, NAN, NAN);
+  if (p->run && p->shown_probe && tm_live_run_probe(p->run)->entry == r->entry)
+    return; /* the run was faster */
+  tm_probe_card_set_scene(p->probe, scene,
+                          scene ? tm_dataset_entry(r->dataset, r->entry)->name : error->message, NAN, NAN);
 }
 
 void tm_page_train_choose_probe(TmPageTrain *p, guint place) {
@@ -181,7 +200,8 @@ void tm_page_train_choose_probe(TmPageTrain *p, guint place) {
   p->shown_probe = 0;
   if (p->run) tm_live_run_set_probe(p->run, entry);
   gboolean alive = p->run && tm_live_run_alive(p->run);
-  tm_probe_card_set_placeholder(p->probe, alive ? _("The network is being asked") : _("Appears when training starts"));
+  tm_probe_card_set_placeholder(p->probe,
+                                alive ? _("The network is being asked") : _("Appears when training starts"));
   if (p->reading) g_cancellable_cancel(p->reading);
   g_clear_object(&p->reading);
   p->reading = g_cancellable_new();
@@ -209,5 +229,6 @@ void tm_page_train_show_dataset(TmPageTrain *p) {
   if (!d || p->preset_chosen) return;
   TmSettings s;
   tm_settings_defaults(&s);
-  if (tm_settings_preset(&s, strcmp(tm_dataset_path(d), "demo") == 0 ? "quick" : "camvid", NULL)) tm_settings_form_set(p->form, &s);
+  if (tm_settings_preset(&s, strcmp(tm_dataset_path(d), "demo") == 0 ? "quick" : "camvid", NULL))
+    tm_settings_form_set(p->form, &s);
 }

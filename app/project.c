@@ -46,7 +46,9 @@ static Job *job_ref(Job *j) {
   return j;
 }
 
-static void emit(TmProject *p) { g_signal_emit(p, signals[CHANGED], 0); }
+static void emit(TmProject *p) {
+  g_signal_emit(p, signals[CHANGED], 0);
+}
 
 static void drop_job(TmProject *p) {
   if (!p->job) return;
@@ -104,7 +106,8 @@ static gpointer work(gpointer data) {
     j->dataset = tm_dataset_open(j->path, &j->options, &j->error);
     if (j->dataset) tm_main_call(NULL, G_PRIORITY_DEFAULT, on_opened, job_ref(j), job_unref);
   }
-  if (j->dataset && !g_atomic_int_get(&j->cancelled)) j->scan = tm_scan_run(j->dataset, 1, progress, j, &j->error);
+  if (j->dataset && !g_atomic_int_get(&j->cancelled))
+    j->scan = tm_scan_run(j->dataset, 1, progress, j, &j->error);
   tm_main_call(NULL, G_PRIORITY_DEFAULT, on_finished, j, job_unref);
   return NULL;
 }
@@ -132,12 +135,17 @@ static void dispose(GObject *o) {
 
 static void tm_project_class_init(TmProjectClass *c) {
   G_OBJECT_CLASS(c)->dispose = dispose;
-  signals[CHANGED] = g_signal_new("changed", TM_TYPE_PROJECT, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[CHANGED] =
+      g_signal_new("changed", TM_TYPE_PROJECT, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
-static void tm_project_init(TmProject *p) { (void)p; }
+static void tm_project_init(TmProject *p) {
+  (void)p;
+}
 
-TmProject *tm_project_new(void) { return g_object_new(TM_TYPE_PROJECT, NULL); }
+TmProject *tm_project_new(void) {
+  return g_object_new(TM_TYPE_PROJECT, NULL);
+}
 
 void tm_project_open(TmProject *p, const char *path, const TmDatasetOptions *options) {
   Job *j = g_new0(Job, 1);
@@ -163,11 +171,21 @@ void tm_project_cancel(TmProject *p) {
   emit(p);
 }
 
-TmProjectState tm_project_state(TmProject *p) { return p->state; }
-TmDataset *tm_project_dataset(TmProject *p) { return p->dataset; }
-const TmScan *tm_project_scan(TmProject *p) { return p->scan; }
-const char *tm_project_error(TmProject *p) { return p->error; }
-const char *tm_project_path(TmProject *p) { return p->path; }
+TmProjectState tm_project_state(TmProject *p) {
+  return p->state;
+}
+TmDataset *tm_project_dataset(TmProject *p) {
+  return p->dataset;
+}
+const TmScan *tm_project_scan(TmProject *p) {
+  return p->scan;
+}
+const char *tm_project_error(TmProject *p) {
+  return p->error;
+}
+const char *tm_project_path(TmProject *p) {
+  return p->path;
+}
 
 void tm_project_progress(TmProject *p, guint *done, guint *total) {
   *done = p->job ? (guint)g_atomic_int_get(&p->job->done) : 0;

@@ -1,4 +1,5 @@
-/* project.h: the dataset that is open: opened and scanned on a thread, with progress, and told by one signal. Main thread. */
+/* project.h: the dataset that is open: opened and scanned on a thread, with progress, and told by one signal.
+ * Main thread. */
 #pragma once
 
 #include <gio/gio.h>
@@ -8,11 +9,19 @@
 #define TM_TYPE_PROJECT (tm_project_get_type())
 G_DECLARE_FINAL_TYPE(TmProject, tm_project, TM, PROJECT, GObject)
 
-typedef enum { TM_PROJECT_EMPTY, TM_PROJECT_OPENING, TM_PROJECT_SCANNING, TM_PROJECT_READY, TM_PROJECT_FAILED } TmProjectState;
+typedef enum {
+  TM_PROJECT_EMPTY,
+  TM_PROJECT_OPENING,
+  TM_PROJECT_SCANNING,
+  TM_PROJECT_READY,
+  TM_PROJECT_FAILED
+} TmProjectState;
 
-/* Signal "changed": any of the getters below gives something else; while scanning at most ten times a second. */
+/* Signal "changed": any of the getters below gives something else; while scanning at most ten times a second.
+ */
 TmProject *tm_project_new(void);
-/** Opens @path ("demo": the demo roads); what was open stays until the new one is. @options may be NULL; its classes are not taken. */
+/** Opens @path ("demo": the demo roads); what was open stays until the new one is. @options may be NULL; its
+ * classes are not taken. */
 void tm_project_open(TmProject *p, const char *path, const TmDatasetOptions *options);
 /** Scans once more. */
 void tm_project_rescan(TmProject *p);

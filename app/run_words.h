@@ -1,4 +1,5 @@
-/* run_words.h: where a run stands, in words: the header's subtitle, the first button, the message above the cards. Pure functions over a snapshot. */
+/* run_words.h: where a run stands, in words: the header's subtitle, the first button, the message above the
+ * cards. Pure functions over a snapshot. */
 #pragma once
 
 #include "engine/train/trainer.h"
@@ -13,8 +14,8 @@ const char *tm_run_go_label(const TmSnapshot *s, const char **icon);
 
 typedef struct {
   TmNoticeKind kind;
-  const char *icon; /* static; NULL: the kind's own */
-  char *strong, *rest; /* owned; strong NULL: nothing to tell */
+  const char *icon;                                        /* static; NULL: the kind's own */
+  char *strong, *rest;                                     /* owned; strong NULL: nothing to tell */
   const char *label, *action, *other_label, *other_action; /* static; NULL: none */
 } TmRunMessage;
 

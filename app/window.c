@@ -17,8 +17,8 @@ enum { METER_SAMPLES = 4 * TM_SPARK_SECONDS + 8 };
 
 struct _TmWindow {
   AdwApplicationWindow parent;
-  GtkWidget *toasts, *leaflet, *sidebar, *sidebar_header, *menu, *project_button, *project_box, *project_title, *project_subtitle, *pages,
-      *device, *device_name, *device_text, *content_bin, *stack;
+  GtkWidget *toasts, *leaflet, *sidebar, *sidebar_header, *menu, *project_button, *project_box,
+      *project_title, *project_subtitle, *pages, *device, *device_name, *device_text, *content_bin, *stack;
   GtkWidget *row[N_PAGES], *badge[N_PAGES];
   TmPageTrain *train;
   TmPageData *data;
@@ -54,7 +54,8 @@ static void row_activated(GtkListBox *list, GtkListBoxRow *row, TmWindow *w) {
 }
 
 static void make_row(TmWindow *w, Page page, const char *icon, const char *name) {
-  GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12), *label = gtk_label_new(name);
+  GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12),
+            *label = gtk_label_new(name);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
   gtk_widget_set_hexpand(label, TRUE);
   w->badge[page] = gtk_label_new(NULL);
@@ -76,8 +77,10 @@ static void make_row(TmWindow *w, Page page, const char *icon, const char *name)
 static void set_badge(TmWindow *w, Page page, const char *text, const char *name, gboolean warning) {
   gtk_widget_set_visible(w->badge[page], text != NULL);
   gtk_label_set_label(GTK_LABEL(w->badge[page]), text ? text : "");
-  if (warning) gtk_widget_add_css_class(w->badge[page], "warning");
-  else gtk_widget_remove_css_class(w->badge[page], "warning");
+  if (warning)
+    gtk_widget_add_css_class(w->badge[page], "warning");
+  else
+    gtk_widget_remove_css_class(w->badge[page], "warning");
   gtk_accessible_update_property(GTK_ACCESSIBLE(w->row[page]), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
 
@@ -101,8 +104,9 @@ static void show_project(TmWindow *w) {
   gtk_label_set_label(GTK_LABEL(w->project_title), title);
   g_autofree char *n = d ? tm_words_count(tm_dataset_n(d)) : NULL;
   guint classes = d ? tm_dataset_classes(d)->n : 0;
-  g_autofree char *text = d ? g_strdup_printf(ngettext("%s pictures · %u class", "%s pictures · %u classes", classes), n, classes)
-                            : g_strdup(tm_project_state(w->project) == TM_PROJECT_OPENING ? _("Opening…") : _("Open a folder"));
+  g_autofree char *text =
+      d ? g_strdup_printf(ngettext("%s pictures · %u class", "%s pictures · %u classes", classes), n, classes)
+        : g_strdup(tm_project_state(w->project) == TM_PROJECT_OPENING ? _("Opening…") : _("Open a folder"));
   gtk_label_set_label(GTK_LABEL(w->project_subtitle), text);
   g_autofree char *name = g_strdup_printf(_("Project %s, %s"), title, text);
   gtk_accessible_update_property(GTK_ACCESSIBLE(w->project_button), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
@@ -120,9 +124,12 @@ static void project_changed(TmWindow *w) {
   show_project(w);
   const TmScan *s = tm_project_scan(w->project);
   guint open = 0;
-  for (guint i = 0; s && i < s->findings->len; i++) open += ((TmFinding *)s->findings->pdata[i])->kind != TM_FINDING_NOTE;
+  for (guint i = 0; s && i < s->findings->len; i++)
+    open += ((TmFinding *)s->findings->pdata[i])->kind != TM_FINDING_NOTE;
   g_autofree char *text = open ? g_strdup_printf("%u", open) : NULL;
-  g_autofree char *name = open ? g_strdup_printf(ngettext("Data, %u finding", "Data, %u findings", open), open) : g_strdup(_("Data"));
+  g_autofree char *name = open
+                              ? g_strdup_printf(ngettext("Data, %u finding", "Data, %u findings", open), open)
+                              : g_strdup(_("Data"));
   set_badge(w, PAGE_DATA, text, name, TRUE);
 }
 
@@ -135,10 +142,12 @@ static gboolean run_alive(TmWindow *w) {
 
 static void notify_end(TmWindow *w, const TmSnapshot *s) {
   if (gtk_window_is_active(GTK_WINDOW(w)) || w->closing) return;
-  g_autoptr(GNotification) n = g_notification_new(s->state == TM_STATE_FAILED ? _("Training failed") : _("Training finished"));
+  g_autoptr(GNotification) n =
+      g_notification_new(s->state == TM_STATE_FAILED ? _("Training failed") : _("Training finished"));
   g_autofree char *body = s->state == TM_STATE_FAILED ? g_strdup(s->error)
                           : isnan(s->best_miou)       ? tm_run_subtitle(s)
-                                                      : g_strdup_printf(_("Best mean IoU %.3f at epoch %u."), s->best_miou, s->best_epoch + 1);
+                                                      : g_strdup_printf(_("Best mean IoU %.3f at epoch %u."),
+                                                                        s->best_miou, s->best_epoch + 1);
   if (body) g_notification_set_body(n, body);
   g_notification_set_default_action(n, "app.show");
   g_application_send_notification(G_APPLICATION(gtk_window_get_application(GTK_WINDOW(w))), "run-ended", n);
@@ -147,7 +156,9 @@ static void notify_end(TmWindow *w, const TmSnapshot *s) {
 static void hold_session(TmWindow *w, gboolean hold) {
   GtkApplication *app = gtk_window_get_application(GTK_WINDOW(w));
   if (hold && !w->inhibit && app)
-    w->inhibit = gtk_application_inhibit(app, GTK_WINDOW(w), GTK_APPLICATION_INHIBIT_LOGOUT | GTK_APPLICATION_INHIBIT_SUSPEND, _("A network is in training"));
+    w->inhibit = gtk_application_inhibit(app, GTK_WINDOW(w),
+                                         GTK_APPLICATION_INHIBIT_LOGOUT | GTK_APPLICATION_INHIBIT_SUSPEND,
+                                         _("A network is in training"));
   if (!hold && w->inhibit) {
     if (app) gtk_application_uninhibit(app, w->inhibit);
     w->inhibit = 0;
@@ -179,12 +190,14 @@ static gboolean update_meters(gpointer user) {
   double load = tm_meter_feed(w->spark, w->has_gpu ? TM_READING_GPU_LOAD : TM_READING_CPU_LOAD, samples, n);
   if (!n) return G_SOURCE_CONTINUE;
   const TmMonitorSample *last = &samples[n - 1];
-  TmReading memory = w->has_gpu ? TM_READING_GPU_MEMORY : TM_READING_MEMORY, heat = w->has_gpu ? TM_READING_GPU_TEMPERATURE : TM_READING_CPU_TEMPERATURE;
+  TmReading memory = w->has_gpu ? TM_READING_GPU_MEMORY : TM_READING_MEMORY,
+            heat = w->has_gpu ? TM_READING_GPU_TEMPERATURE : TM_READING_CPU_TEMPERATURE;
   GString *text = g_string_new(NULL);
   g_autofree char *percent = tm_meter_text(TM_READING_CPU_LOAD, load);
   g_string_append(text, percent);
   if (last->valid & (1u << memory)) {
-    g_autofree char *used = tm_words_bytes(last->value[memory]), *all = tm_words_bytes((double)(w->has_gpu ? w->gpu_memory : w->memory));
+    g_autofree char *used = tm_words_bytes(last->value[memory]),
+                    *all = tm_words_bytes((double)(w->has_gpu ? w->gpu_memory : w->memory));
     g_string_append_printf(text, _(" · %s of %s"), used, all);
   }
   if (last->valid & (1u << heat)) {
@@ -193,7 +206,8 @@ static gboolean update_meters(gpointer user) {
   }
   gtk_label_set_label(GTK_LABEL(w->device_text), text->str);
   gtk_widget_set_tooltip_text(w->device, text->str);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(w->spark), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text->str, -1);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(w->spark), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text->str,
+                                 -1);
   g_string_free(text, TRUE);
   return G_SOURCE_CONTINUE;
 }
@@ -250,14 +264,18 @@ static void end_run(TmWindow *w, TmRunCommand how) {
     return;
   }
   tm_live_run_command(r, how);
-  if (how == TM_RUN_STOP_NOW) gtk_widget_set_visible(GTK_WIDGET(w), FALSE);
-  else adw_toast_overlay_add_toast(ADW_TOAST_OVERLAY(w->toasts), adw_toast_new(_("Saving, then closing")));
+  if (how == TM_RUN_STOP_NOW)
+    gtk_widget_set_visible(GTK_WIDGET(w), FALSE);
+  else
+    adw_toast_overlay_add_toast(ADW_TOAST_OVERLAY(w->toasts), adw_toast_new(_("Saving, then closing")));
 }
 
 static void close_answered(AdwMessageDialog *dialog, const char *answer, TmWindow *w) {
   (void)dialog;
-  if (strcmp(answer, "save") == 0) end_run(w, TM_RUN_STOP_SAVE);
-  else if (strcmp(answer, "stop") == 0) end_run(w, TM_RUN_STOP_NOW);
+  if (strcmp(answer, "save") == 0)
+    end_run(w, TM_RUN_STOP_SAVE);
+  else if (strcmp(answer, "stop") == 0)
+    end_run(w, TM_RUN_STOP_NOW);
 }
 
 static gboolean close_request(GtkWindow *window) {
@@ -266,10 +284,12 @@ static gboolean close_request(GtkWindow *window) {
   if (!run_alive(w)) return FALSE;
   GtkWidget *d = adw_message_dialog_new(window, _("Stop training?"), NULL);
   const TmSnapshot *s = tm_live_run_snapshot(tm_page_train_run(w->train));
-  g_autofree char *body = g_strdup_printf(_("The run is at epoch %u of %u. Saved, it can go on later where it was, bit for bit."),
-                                          MIN(s->epoch + 1, s->epochs), s->epochs);
+  g_autofree char *body =
+      g_strdup_printf(_("The run is at epoch %u of %u. Saved, it can go on later where it was, bit for bit."),
+                      MIN(s->epoch + 1, s->epochs), s->epochs);
   adw_message_dialog_set_body(ADW_MESSAGE_DIALOG(d), body);
-  adw_message_dialog_add_responses(ADW_MESSAGE_DIALOG(d), "keep", _("_Keep Training"), "stop", _("_Just Stop"), "save", _("Stop and _Save"), NULL);
+  adw_message_dialog_add_responses(ADW_MESSAGE_DIALOG(d), "keep", _("Keep Training"), "stop", _("Just Stop"),
+                                   "save", _("Stop and Save"), NULL);
   adw_message_dialog_set_response_appearance(ADW_MESSAGE_DIALOG(d), "save", ADW_RESPONSE_SUGGESTED);
   adw_message_dialog_set_response_appearance(ADW_MESSAGE_DIALOG(d), "stop", ADW_RESPONSE_DESTRUCTIVE);
   adw_message_dialog_set_default_response(ADW_MESSAGE_DIALOG(d), "save");
@@ -279,7 +299,9 @@ static gboolean close_request(GtkWindow *window) {
   return TRUE;
 }
 
-void tm_window_save_and_close(TmWindow *w) { end_run(w, TM_RUN_STOP_SAVE); }
+void tm_window_save_and_close(TmWindow *w) {
+  end_run(w, TM_RUN_STOP_SAVE);
+}
 
 /* ---- actions ---- */
 
@@ -295,7 +317,9 @@ static void folder_chosen(GtkNativeDialog *dialog, int answer, TmWindow *w) {
 static void do_open(GtkWidget *widget, const char *name, GVariant *v) {
   (void)name;
   (void)v;
-  GtkFileChooserNative *d = gtk_file_chooser_native_new(_("Open a Dataset Folder"), GTK_WINDOW(widget), GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, _("_Open"), NULL);
+  GtkFileChooserNative *d =
+      gtk_file_chooser_native_new(_("Open a Dataset Folder"), GTK_WINDOW(widget),
+                                  GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, _("_Open"), NULL);
   gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(d), TRUE);
   g_signal_connect_object(d, "response", G_CALLBACK(folder_chosen), widget, 0);
   gtk_native_dialog_show(GTK_NATIVE_DIALOG(d));
@@ -335,15 +359,19 @@ static void do_panel(GtkWidget *widget, const char *name, GVariant *v) {
   (void)name;
   (void)v;
   TmWindow *w = TM_WINDOW(widget);
-  if (strcmp(gtk_stack_get_visible_child_name(GTK_STACK(w->stack)), page_names[PAGE_DATA]) == 0) tm_page_data_toggle_panel(w->data);
-  else g_action_group_activate_action(tm_page_train_actions(w->train), "panel", NULL);
+  if (strcmp(gtk_stack_get_visible_child_name(GTK_STACK(w->stack)), page_names[PAGE_DATA]) == 0)
+    tm_page_data_toggle_panel(w->data);
+  else
+    g_action_group_activate_action(tm_page_train_actions(w->train), "panel", NULL);
 }
 
 static void do_fullscreen(GtkWidget *widget, const char *name, GVariant *v) {
   (void)name;
   (void)v;
-  if (gtk_window_is_fullscreen(GTK_WINDOW(widget))) gtk_window_unfullscreen(GTK_WINDOW(widget));
-  else gtk_window_fullscreen(GTK_WINDOW(widget));
+  if (gtk_window_is_fullscreen(GTK_WINDOW(widget)))
+    gtk_window_unfullscreen(GTK_WINDOW(widget));
+  else
+    gtk_window_fullscreen(GTK_WINDOW(widget));
 }
 
 /* ---- the type ---- */
@@ -369,8 +397,10 @@ static void tm_window_class_init(TmWindowClass *c) {
   g_type_ensure(TM_TYPE_ADAPTIVE);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmWindow, name)
-  BIND(toasts), BIND(leaflet), BIND(sidebar), BIND(sidebar_header), BIND(menu), BIND(project_button), BIND(project_box), BIND(project_title);
-  BIND(project_subtitle), BIND(pages), BIND(device), BIND(device_name), BIND(device_text), BIND(content_bin), BIND(stack);
+  BIND(toasts), BIND(leaflet), BIND(sidebar), BIND(sidebar_header), BIND(menu), BIND(project_button),
+      BIND(project_box), BIND(project_title);
+  BIND(project_subtitle), BIND(pages), BIND(device), BIND(device_name), BIND(device_text), BIND(content_bin),
+      BIND(stack);
 #undef BIND
   gtk_widget_class_install_action(wc, "win.open", NULL, do_open);
   gtk_widget_class_install_action(wc, "win.demo", NULL, do_demo);
@@ -395,7 +425,8 @@ static void tm_window_init(TmWindow *w) {
   tm_mask_view_set_width(w->picture, 40);
   gtk_widget_set_focusable(GTK_WIDGET(w->picture), FALSE);
   gtk_widget_set_valign(GTK_WIDGET(w->picture), GTK_ALIGN_CENTER);
-  gtk_widget_set_halign(gtk_widget_get_parent(w->project_box), GTK_ALIGN_FILL); /* a menu button centres its child */
+  gtk_widget_set_halign(gtk_widget_get_parent(w->project_box),
+                        GTK_ALIGN_FILL); /* a menu button centres its child */
   gtk_box_prepend(GTK_BOX(w->project_box), GTK_WIDGET(w->picture));
   w->project = tm_project_new();
   w->data = tm_page_data_new(w->project);
@@ -415,6 +446,10 @@ static void tm_window_init(TmWindow *w) {
   w->meter_source = g_timeout_add_seconds(1, update_meters, w);
 }
 
-TmWindow *tm_window_new(GtkApplication *app) { return g_object_new(TM_TYPE_WINDOW, "application", app, NULL); }
+TmWindow *tm_window_new(GtkApplication *app) {
+  return g_object_new(TM_TYPE_WINDOW, "application", app, NULL);
+}
 
-void tm_window_open(TmWindow *w, const char *path, const TmDatasetOptions *options) { tm_project_open(w->project, path, options); }
+void tm_window_open(TmWindow *w, const char *path, const TmDatasetOptions *options) {
+  tm_project_open(w->project, path, options);
+}

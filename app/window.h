@@ -1,4 +1,5 @@
-/* window.h: one window on one dataset: sidebar with pages and the device line, the pages beside it. Main thread. */
+/* window.h: one window on one dataset: sidebar with pages and the device line, the pages beside it. Main
+ * thread. */
 #pragma once
 
 #include <adwaita.h>

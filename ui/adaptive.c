@@ -14,11 +14,14 @@ static GParamSpec *props[N_PROPS];
 static void buildable_init(GtkBuildableIface *iface);
 static GtkBuildableIface *parent_buildable;
 
-G_DEFINE_FINAL_TYPE_WITH_CODE(TmAdaptive, tm_adaptive, GTK_TYPE_WIDGET, G_IMPLEMENT_INTERFACE(GTK_TYPE_BUILDABLE, buildable_init))
+G_DEFINE_FINAL_TYPE_WITH_CODE(TmAdaptive, tm_adaptive, GTK_TYPE_WIDGET,
+                              G_IMPLEMENT_INTERFACE(GTK_TYPE_BUILDABLE, buildable_init))
 
 static void add_child(GtkBuildable *b, GtkBuilder *builder, GObject *child, const char *type) {
-  if (GTK_IS_WIDGET(child)) tm_adaptive_set_child(TM_ADAPTIVE(b), GTK_WIDGET(child));
-  else parent_buildable->add_child(b, builder, child, type);
+  if (GTK_IS_WIDGET(child))
+    tm_adaptive_set_child(TM_ADAPTIVE(b), GTK_WIDGET(child));
+  else
+    parent_buildable->add_child(b, builder, child, type);
 }
 
 static void buildable_init(GtkBuildableIface *iface) {
@@ -33,7 +36,8 @@ static int child_width(TmAdaptive *a) {
   return min;
 }
 
-static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base, int *nat_base) {
+static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
+                    int *nat_base) {
   TmAdaptive *a = TM_ADAPTIVE(w);
   *min = *nat = 0;
   *min_base = *nat_base = -1;
@@ -59,8 +63,10 @@ static gboolean tell(gpointer data) {
 
 static void size_allocate(GtkWidget *w, int width, int height, int baseline) {
   TmAdaptive *a = TM_ADAPTIVE(w);
-  /* Given less than the child's wide layout needs, it is cut off for the one frame until "narrow" has turned it. */
-  if (a->child && gtk_widget_should_layout(a->child)) gtk_widget_allocate(a->child, MAX(width, child_width(a)), height, baseline, NULL);
+  /* Given less than the child's wide layout needs, it is cut off for the one frame until "narrow" has turned
+   * it. */
+  if (a->child && gtk_widget_should_layout(a->child))
+    gtk_widget_allocate(a->child, MAX(width, child_width(a)), height, baseline, NULL);
   a->allocated_narrow = width < a->narrow_below;
   if (a->narrow != a->allocated_narrow && !a->notify_source)
     a->notify_source = g_idle_add_full(GDK_PRIORITY_REDRAW - 5, tell, a, NULL);
@@ -74,23 +80,43 @@ static GtkSizeRequestMode request_mode(GtkWidget *w) {
 static void get_property(GObject *o, guint id, GValue *v, GParamSpec *ps) {
   TmAdaptive *a = TM_ADAPTIVE(o);
   switch (id) {
-  case PROP_CHILD: g_value_set_object(v, a->child); break;
-  case PROP_LEAST_WIDTH: g_value_set_int(v, a->least_width); break;
-  case PROP_NATURAL_WIDTH: g_value_set_int(v, a->natural_width); break;
-  case PROP_NARROW_BELOW: g_value_set_int(v, a->narrow_below); break;
-  case PROP_NARROW: g_value_set_boolean(v, a->narrow); break;
-  default: G_OBJECT_WARN_INVALID_PROPERTY_ID(o, id, ps);
+  case PROP_CHILD:
+    g_value_set_object(v, a->child);
+    break;
+  case PROP_LEAST_WIDTH:
+    g_value_set_int(v, a->least_width);
+    break;
+  case PROP_NATURAL_WIDTH:
+    g_value_set_int(v, a->natural_width);
+    break;
+  case PROP_NARROW_BELOW:
+    g_value_set_int(v, a->narrow_below);
+    break;
+  case PROP_NARROW:
+    g_value_set_boolean(v, a->narrow);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(o, id, ps);
   }
 }
 
 static void set_property(GObject *o, guint id, const GValue *v, GParamSpec *ps) {
   TmAdaptive *a = TM_ADAPTIVE(o);
   switch (id) {
-  case PROP_CHILD: tm_adaptive_set_child(a, g_value_get_object(v)); break;
-  case PROP_LEAST_WIDTH: a->least_width = g_value_get_int(v); break;
-  case PROP_NATURAL_WIDTH: a->natural_width = g_value_get_int(v); break;
-  case PROP_NARROW_BELOW: a->narrow_below = g_value_get_int(v); break;
-  default: G_OBJECT_WARN_INVALID_PROPERTY_ID(o, id, ps);
+  case PROP_CHILD:
+    tm_adaptive_set_child(a, g_value_get_object(v));
+    break;
+  case PROP_LEAST_WIDTH:
+    a->least_width = g_value_get_int(v);
+    break;
+  case PROP_NATURAL_WIDTH:
+    a->natural_width = g_value_get_int(v);
+    break;
+  case PROP_NARROW_BELOW:
+    a->narrow_below = g_value_get_int(v);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(o, id, ps);
   }
 }
 
@@ -115,13 +141,18 @@ static void tm_adaptive_class_init(TmAdaptiveClass *c) {
   props[PROP_LEAST_WIDTH] = g_param_spec_int("least-width", NULL, NULL, 0, G_MAXINT, 0, rw);
   props[PROP_NATURAL_WIDTH] = g_param_spec_int("natural-width", NULL, NULL, 0, G_MAXINT, 0, rw);
   props[PROP_NARROW_BELOW] = g_param_spec_int("narrow-below", NULL, NULL, 0, G_MAXINT, 0, rw);
-  props[PROP_NARROW] = g_param_spec_boolean("narrow", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  props[PROP_NARROW] =
+      g_param_spec_boolean("narrow", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties(oc, N_PROPS, props);
 }
 
-static void tm_adaptive_init(TmAdaptive *a) { gtk_widget_set_overflow(GTK_WIDGET(a), GTK_OVERFLOW_HIDDEN); }
+static void tm_adaptive_init(TmAdaptive *a) {
+  gtk_widget_set_overflow(GTK_WIDGET(a), GTK_OVERFLOW_HIDDEN);
+}
 
-GtkWidget *tm_adaptive_new(void) { return g_object_new(TM_TYPE_ADAPTIVE, NULL); }
+GtkWidget *tm_adaptive_new(void) {
+  return g_object_new(TM_TYPE_ADAPTIVE, NULL);
+}
 
 void tm_adaptive_set_child(TmAdaptive *a, GtkWidget *child) {
   if (a->child == child) return;
@@ -131,4 +162,6 @@ void tm_adaptive_set_child(TmAdaptive *a, GtkWidget *child) {
   g_object_notify_by_pspec(G_OBJECT(a), props[PROP_CHILD]);
 }
 
-gboolean tm_adaptive_get_narrow(TmAdaptive *a) { return a->narrow; }
+gboolean tm_adaptive_get_narrow(TmAdaptive *a) {
+  return a->narrow;
+}

@@ -50,7 +50,8 @@ static guint linear_ticks(const TmAxis *a, guint most, double *out) {
   return n;
 }
 
-/* Mantissas of the finest set that still fits: a decade shows 1 2 3 5, then 1 2 5, 1 3, 1, then every second power and so on. */
+/* Mantissas of the finest set that still fits: a decade shows 1 2 3 5, then 1 2 5, 1 3, 1, then every second
+ * power and so on. */
 static guint log_ticks(const TmAxis *a, guint most, double *out) {
   static const double sets[4][5] = {{1, 2, 3, 5, 0}, {1, 2, 5, 0, 0}, {1, 3, 0, 0, 0}, {1, 0, 0, 0, 0}};
   int first = (int)floor(log10(a->lo)), last = (int)ceil(log10(a->hi));
@@ -64,8 +65,10 @@ static guint log_ticks(const TmAxis *a, guint most, double *out) {
       for (guint m = 0; mantissa[m] > 0 && fits; m++) {
         double v = mantissa[m] * pow(10, d);
         if (v < a->lo * (1 - 1e-9) || v > a->hi * (1 + 1e-9)) continue;
-        if (n == MIN(most, (guint)TM_AXIS_MAX_TICKS)) fits = FALSE;
-        else out[n++] = v;
+        if (n == MIN(most, (guint)TM_AXIS_MAX_TICKS))
+          fits = FALSE;
+        else
+          out[n++] = v;
       }
     }
     if (fits) return n;

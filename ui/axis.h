@@ -1,4 +1,5 @@
-/* axis.h: the mathematics of one axis of a plot: range, linear or logarithmic placing, ticks and their labels. Plain data; any thread. */
+/* axis.h: the mathematics of one axis of a plot: range, linear or logarithmic placing, ticks and their
+ * labels. Plain data; any thread. */
 #pragma once
 
 #include <glib.h>
@@ -10,8 +11,8 @@ typedef struct {
 
 enum { TM_AXIS_MAX_TICKS = 24 };
 
-/** A range that shows @lo..@hi with a little air. A constant series is padded around its value, so it is drawn as a flat line in the
- * middle; a range that is not finite or empty becomes 0..1 (0.1..1 when log). */
+/** A range that shows @lo..@hi with a little air. A constant series is padded around its value, so it is
+ * drawn as a flat line in the middle; a range that is not finite or empty becomes 0..1 (0.1..1 when log). */
 void tm_axis_fit(TmAxis *a, double lo, double hi, gboolean log);
 /** Where @v lies, 0 at lo and 1 at hi; NAN for values a logarithmic axis cannot show. */
 double tm_axis_place(const TmAxis *a, double v);

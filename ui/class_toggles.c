@@ -33,10 +33,13 @@ static void dispose(GObject *o) {
 
 static void tm_class_toggles_class_init(TmClassTogglesClass *c) {
   G_OBJECT_CLASS(c)->dispose = dispose;
-  signals[CHANGED] = g_signal_new("changed", TM_TYPE_CLASS_TOGGLES, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[CHANGED] =
+      g_signal_new("changed", TM_TYPE_CLASS_TOGGLES, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
-static void tm_class_toggles_init(TmClassToggles *c) { gtk_orientable_set_orientation(GTK_ORIENTABLE(c), GTK_ORIENTATION_VERTICAL); }
+static void tm_class_toggles_init(TmClassToggles *c) {
+  gtk_orientable_set_orientation(GTK_ORIENTABLE(c), GTK_ORIENTATION_VERTICAL);
+}
 
 GtkWidget *tm_class_toggles_new(gboolean chips) {
   TmClassToggles *c = g_object_new(TM_TYPE_CLASS_TOGGLES, NULL);
@@ -48,7 +51,9 @@ static void name_button(TmClassToggles *c, guint i) {
   g_autofree char *label = g_strdup_printf(c->hidden[i] ? _("Show %s") : _("Hide %s"), c->name[i]);
   gtk_accessible_update_property(GTK_ACCESSIBLE(c->button[i]), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
   gtk_widget_set_tooltip_text(c->button[i], label);
-  if (!c->chips) gtk_button_set_icon_name(GTK_BUTTON(c->button[i]), c->hidden[i] ? "view-conceal-symbolic" : "view-reveal-symbolic");
+  if (!c->chips)
+    gtk_button_set_icon_name(GTK_BUTTON(c->button[i]),
+                             c->hidden[i] ? "view-conceal-symbolic" : "view-reveal-symbolic");
 }
 
 static void toggled(GtkToggleButton *b, TmClassToggles *c) {
@@ -115,9 +120,12 @@ void tm_class_toggles_set_classes(TmClassToggles *c, const TmClassTable *t) {
     const guint8 *rgb = is_void ? NULL : t->classes[i].colour;
     c->hidden[i] = FALSE;
     c->name[i] = g_strdup(is_void ? _("Void") : t->classes[i].name);
-    GtkWidget *swatch = tm_swatch_new(is_void ? G_MAXUINT32 : (guint32)rgb[0] << 16 | (guint32)rgb[1] << 8 | rgb[2]);
-    if (c->chips) add_chip(c, i, swatch);
-    else add_row(c, i, swatch);
+    GtkWidget *swatch =
+        tm_swatch_new(is_void ? G_MAXUINT32 : (guint32)rgb[0] << 16 | (guint32)rgb[1] << 8 | rgb[2]);
+    if (c->chips)
+      add_chip(c, i, swatch);
+    else
+      add_row(c, i, swatch);
     gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(c->button[i]), TRUE);
     name_button(c, i);
     g_signal_connect(c->button[i], "toggled", G_CALLBACK(toggled), c);
@@ -132,7 +140,8 @@ const gboolean *tm_class_toggles_hidden(TmClassToggles *c, guint *n) {
 void tm_class_toggles_only(TmClassToggles *c, guint label) {
   c->quiet = TRUE;
   for (guint i = 0; i < c->n; i++)
-    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(c->button[i]), label == G_MAXUINT || i == MIN(label, c->n - 1));
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(c->button[i]),
+                                 label == G_MAXUINT || i == MIN(label, c->n - 1));
   c->quiet = FALSE;
   g_signal_emit(c, signals[CHANGED], 0);
 }

@@ -1,5 +1,5 @@
-/* class_toggles.h: one toggle per class and one for void: what of the masks is shown. As chips that wrap, or as a list with shares and
- * eyes. Main thread. */
+/* class_toggles.h: one toggle per class and one for void: what of the masks is shown. As chips that wrap, or
+ * as a list with shares and eyes. Main thread. */
 #pragma once
 
 #include <gtk/gtk.h>

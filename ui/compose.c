@@ -9,17 +9,21 @@ typedef struct {
 } Rgb;
 
 static inline Rgb blend(Rgb a, Rgb b, int alpha /* of b, 0..256 */) {
-  return (Rgb){(guint8)((a.r * (256 - alpha) + b.r * alpha) >> 8), (guint8)((a.g * (256 - alpha) + b.g * alpha) >> 8),
+  return (Rgb){(guint8)((a.r * (256 - alpha) + b.r * alpha) >> 8),
+               (guint8)((a.g * (256 - alpha) + b.g * alpha) >> 8),
                (guint8)((a.b * (256 - alpha) + b.b * alpha) >> 8)};
 }
 
 static inline Rgb class_colour(const TmComposition *c, int label, int x, int y) {
-  if (label >= (int)c->n_classes) return (x + y) / HATCH % 2 ? (Rgb){0x3a, 0x3a, 0x3e} : (Rgb){0x28, 0x28, 0x2c};
+  if (label >= (int)c->n_classes)
+    return (x + y) / HATCH % 2 ? (Rgb){0x3a, 0x3a, 0x3e} : (Rgb){0x28, 0x28, 0x2c};
   guint32 v = c->colours[label];
   return (Rgb){(guint8)(v >> 16), (guint8)(v >> 8), (guint8)v};
 }
 
-static inline gboolean hidden(const TmComposition *c, int label) { return c->hidden && c->hidden[MIN(label, (int)c->n_classes)]; }
+static inline gboolean hidden(const TmComposition *c, int label) {
+  return c->hidden && c->hidden[MIN(label, (int)c->n_classes)];
+}
 
 /* TRUE where the mask changes to the right or below: one pixel wide, drawn on one side only. */
 static inline gboolean edge(const TmComposition *c, int x, int y) {
@@ -54,8 +58,10 @@ void tm_compose(const TmComposition *c, guint8 *out, int out_w, int out_h, gsize
       int x = out_w == c->w ? ox : (int)((gint64)ox * c->w / out_w);
       const guint8 *p = c->rgb + ((gsize)y * c->w + x) * 3;
       Rgb v = {p[0], p[1], p[2]};
-      if (c->show == TM_SHOW_MASK && c->labels) v = overlay(c, v, x, y, ox, oy, alpha);
-      else if (c->show == TM_SHOW_ERRORS) v = errors(c, v, x, y);
+      if (c->show == TM_SHOW_MASK && c->labels)
+        v = overlay(c, v, x, y, ox, oy, alpha);
+      else if (c->show == TM_SHOW_ERRORS)
+        v = errors(c, v, x, y);
       row[0] = v.r;
       row[1] = v.g;
       row[2] = v.b;

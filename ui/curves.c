@@ -18,17 +18,25 @@ struct _TmCurves {
 
 G_DEFINE_FINAL_TYPE(TmCurves, tm_curves, GTK_TYPE_BOX)
 
-/* The slider's share of the way becomes the mean's weight: half way looks back about 30 steps, the end about 1000. */
-static double smoothing_weight(double percent) { return percent <= 0 ? 0 : 1 - pow(10, -3 * percent / 100); }
+/* The slider's share of the way becomes the mean's weight: a third looks back about ten steps, the end about
+ * a thousand. */
+static double smoothing_weight(double percent) {
+  return percent <= 0 ? 0 : 1 - pow(10, -3 * percent / 100);
+}
 
 static void smooth(TmCurves *c) {
-  tm_series_smooth(c->series[S_TRAIN], c->series[S_RAW], smoothing_weight(gtk_range_get_value(GTK_RANGE(c->smooth))));
+  tm_series_smooth(c->series[S_TRAIN], c->series[S_RAW],
+                   smoothing_weight(gtk_range_get_value(GTK_RANGE(c->smooth))));
   tm_plot_changed(c->plot);
 }
 
-static void log_toggled(TmCurves *c) { tm_plot_set_log(c->plot, gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(c->log))); }
+static void log_toggled(TmCurves *c) {
+  tm_plot_set_log(c->plot, gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(c->log)));
+}
 
-static void unit_chosen(TmCurves *c) { tm_plot_set_unit(c->plot, (TmUnit)gtk_drop_down_get_selected(GTK_DROP_DOWN(c->unit))); }
+static void unit_chosen(TmCurves *c) {
+  tm_plot_set_unit(c->plot, (TmUnit)gtk_drop_down_get_selected(GTK_DROP_DOWN(c->unit)));
+}
 
 static void table_toggled(TmCurves *c) {
   gboolean table = gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(c->table_button));
@@ -50,9 +58,12 @@ static gboolean toggle(GtkWidget *w, GVariant *args, gpointer button) {
 static void add_shortcuts(TmCurves *c) {
   GtkEventController *keys = gtk_shortcut_controller_new();
   gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys),
-                                       gtk_shortcut_new(gtk_shortcut_trigger_parse_string("l"), gtk_callback_action_new(toggle, c->log, NULL)));
+                                       gtk_shortcut_new(gtk_shortcut_trigger_parse_string("l"),
+                                                        gtk_callback_action_new(toggle, c->log, NULL)));
   gtk_shortcut_controller_add_shortcut(
-      GTK_SHORTCUT_CONTROLLER(keys), gtk_shortcut_new(gtk_shortcut_trigger_parse_string("t"), gtk_callback_action_new(toggle, c->table_button, NULL)));
+      GTK_SHORTCUT_CONTROLLER(keys),
+      gtk_shortcut_new(gtk_shortcut_trigger_parse_string("t"),
+                       gtk_callback_action_new(toggle, c->table_button, NULL)));
   gtk_widget_add_controller(GTK_WIDGET(c), keys);
 }
 
@@ -84,7 +95,12 @@ static void add_series(TmCurves *c) {
       [S_RATE] = {.name = _("learning rate"), .ink = TM_INK_RATE, .right = TRUE, .dash = {1.5, 3}},
       [S_TRAIN] = {.name = _("training"), .ink = TM_INK_TRAINING},
       [S_VAL] = {.name = _("validation"), .ink = TM_INK_VALIDATION, .dash = {6, 3.5}, .dots = TRUE},
-      [S_MIOU] = {.name = _("mean IoU"), .ink = TM_INK_VALIDATION, .pane = 1, .dash = {6, 3.5}, .dots = TRUE, .end_value = TRUE},
+      [S_MIOU] = {.name = _("mean IoU"),
+                  .ink = TM_INK_VALIDATION,
+                  .pane = 1,
+                  .dash = {6, 3.5},
+                  .dots = TRUE,
+                  .end_value = TRUE},
   };
   tm_plot_add_pane(c->plot, _("Loss"), _("Rate"), 0.64);
   tm_plot_add_pane(c->plot, _("Mean IoU, validation"), NULL, 0.36);
@@ -98,7 +114,8 @@ static void tm_curves_init(TmCurves *c) {
   gtk_widget_init_template(GTK_WIDGET(c));
   c->plot = tm_plot_new();
   add_series(c);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(c->plot), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Loss and learning rate"), -1);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(c->plot), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Loss and learning rate"), -1);
   gtk_overlay_set_child(GTK_OVERLAY(c->overlay), GTK_WIDGET(c->plot));
   c->table = TM_EPOCH_TABLE(tm_epoch_table_new());
   gtk_stack_add_named(GTK_STACK(c->stack), GTK_WIDGET(c->table), "table");
@@ -110,9 +127,12 @@ static void tm_curves_init(TmCurves *c) {
   g_signal_connect_swapped(c->unit, "notify::selected", G_CALLBACK(unit_chosen), c);
   g_signal_connect_swapped(c->table_button, "toggled", G_CALLBACK(table_toggled), c);
   add_shortcuts(c);
+  log_toggled(c);
 }
 
-GtkWidget *tm_curves_new(void) { return g_object_new(TM_TYPE_CURVES, NULL); }
+GtkWidget *tm_curves_new(void) {
+  return g_object_new(TM_TYPE_CURVES, NULL);
+}
 
 void tm_curves_clear(TmCurves *c) {
   for (int i = 0; i < N_SERIES; i++) tm_series_clear(c->series[i]);
@@ -132,7 +152,8 @@ void tm_curves_add_steps(TmCurves *c, const TmStepRow *rows, guint n) {
   if (n) smooth(c);
 }
 
-/* Where an epoch's scores stand: after the step they were taken at, which for a stopped run is inside the epoch. */
+/* Where an epoch's scores stand: after the step they were taken at, which for a stopped run is inside the
+ * epoch. */
 static double score_place(TmCurves *c, const TmEpochRow *row) {
   const TmSeries *raw = c->series[S_RAW];
   guint at = tm_series_find(raw, TM_UNIT_STEPS, (double)row->step);
@@ -143,16 +164,22 @@ static double score_place(TmCurves *c, const TmEpochRow *row) {
 
 void tm_curves_add_epochs(TmCurves *c, const TmEpochRow *rows, guint n) {
   for (guint i = 0; i < n; i++) {
-    double step = (double)rows[i].step, epoch = score_place(c, &rows[i]), minutes = (double)rows[i].seconds / 60;
-    if (isfinite((double)rows[i].val_loss)) tm_series_add(c->series[S_VAL], step, epoch, minutes, (double)rows[i].val_loss);
-    if (isfinite((double)rows[i].miou)) tm_series_add(c->series[S_MIOU], step, epoch, minutes, (double)rows[i].miou);
-    if (rows[i].best && isfinite((double)rows[i].miou)) tm_plot_set_ring(c->plot, S_MIOU, step, _("best so far, saved"));
+    double step = (double)rows[i].step, epoch = score_place(c, &rows[i]),
+           minutes = (double)rows[i].seconds / 60;
+    if (isfinite((double)rows[i].val_loss))
+      tm_series_add(c->series[S_VAL], step, epoch, minutes, (double)rows[i].val_loss);
+    if (isfinite((double)rows[i].miou))
+      tm_series_add(c->series[S_MIOU], step, epoch, minutes, (double)rows[i].miou);
+    if (rows[i].best && isfinite((double)rows[i].miou))
+      tm_plot_set_ring(c->plot, S_MIOU, step, _("best so far, saved"));
     tm_epoch_table_add(c->table, &rows[i]);
   }
   if (n) tm_plot_changed(c->plot);
 }
 
-void tm_curves_mark(TmCurves *c, double step, const char *label) { tm_plot_add_marker(c->plot, step, label); }
+void tm_curves_mark(TmCurves *c, double step, const char *label) {
+  tm_plot_add_marker(c->plot, step, label);
+}
 
 void tm_curves_set_activity(TmCurves *c, const char *text) {
   gtk_widget_set_visible(c->activity_box, text != NULL);
@@ -164,4 +191,6 @@ void tm_curves_set_compact(TmCurves *c, gboolean compact) {
   gtk_widget_set_visible(c->smooth_label, !compact);
 }
 
-TmPlot *tm_curves_plot(TmCurves *c) { return c->plot; }
+TmPlot *tm_curves_plot(TmCurves *c) {
+  return c->plot;
+}

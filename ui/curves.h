@@ -1,4 +1,5 @@
-/* curves.h: the card with the loss, the learning rate and the mean IoU of a run, as a plot or as a table. Main thread. */
+/* curves.h: the card with the loss, the learning rate and the mean IoU of a run, as a plot or as a table.
+ * Main thread. */
 #pragma once
 
 #include "engine/run/history.h"
@@ -10,7 +11,8 @@ G_DECLARE_FINAL_TYPE(TmCurves, tm_curves, TM, CURVES, GtkBox)
 GtkWidget *tm_curves_new(void);
 /** Empties it for a new run. */
 void tm_curves_clear(TmCurves *c);
-/** Rows as they come (TmStepRow, TmEpochRow); rows with a step seen before replace what came from there on. */
+/** Rows as they come (TmStepRow, TmEpochRow); rows with a step seen before replace what came from there on.
+ */
 void tm_curves_add_steps(TmCurves *c, const TmStepRow *rows, guint n);
 void tm_curves_add_epochs(TmCurves *c, const TmEpochRow *rows, guint n);
 /** A live change: "rate ÷ 2". */

@@ -16,19 +16,24 @@ G_DEFINE_FINAL_TYPE(TmEpochTable, tm_epoch_table, GTK_TYPE_BOX)
 
 typedef enum { COL_EPOCH, COL_TRAIN, COL_VAL, COL_MIOU, COL_ACCURACY, COL_TIME, N_COLS } Column;
 
-static const char *const titles[N_COLS] = {N_("Epoch"), N_("Training loss"), N_("Validation loss"), N_("Mean IoU"), N_("Accuracy"), N_("Time")};
-static const char *const csv_names[N_COLS] = {"epoch", "train_loss", "val_loss", "miou", "accuracy", "seconds"};
+static const char *const titles[N_COLS] = {N_("Epoch"),    N_("Training"), N_("Validation"),
+                                           N_("Mean IoU"), N_("Accuracy"), N_("Time")};
+static const char *const csv_names[N_COLS] = {"epoch", "train_loss", "val_loss",
+                                              "miou",  "accuracy",   "seconds"};
 
 static double cell(const TmEpochRow *r, Column c) {
-  const double values[N_COLS] = {r->epoch + 1.0, (double)r->train_loss, (double)r->val_loss, (double)r->miou, (double)r->accuracy, (double)r->seconds};
+  const double values[N_COLS] = {r->epoch + 1.0,  (double)r->train_loss, (double)r->val_loss,
+                                 (double)r->miou, (double)r->accuracy,   (double)r->seconds};
   return values[c];
 }
 
 static char *cell_text(const TmEpochRow *r, Column c) {
   double v = cell(r, c);
-  if (c == COL_EPOCH) return r->best ? g_strdup_printf(_("%u, best"), r->epoch + 1) : g_strdup_printf("%u", r->epoch + 1);
+  if (c == COL_EPOCH)
+    return r->best ? g_strdup_printf(_("%u, best"), r->epoch + 1) : g_strdup_printf("%u", r->epoch + 1);
   if (c == COL_TIME) return tm_words_duration(v);
-  return c == COL_MIOU || c == COL_ACCURACY ? (isnan(v) ? g_strdup("–") : g_strdup_printf("%.3f", v)) : tm_words_value(v);
+  return c == COL_MIOU || c == COL_ACCURACY ? (isnan(v) ? g_strdup("–") : g_strdup_printf("%.3f", v))
+                                            : tm_words_value(v);
 }
 
 static void setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column) {
@@ -45,8 +50,10 @@ static void bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column
   g_autofree char *text = cell_text(r, (Column)GPOINTER_TO_INT(column));
   GtkWidget *l = gtk_list_item_get_child(item);
   gtk_label_set_label(GTK_LABEL(l), text);
-  if (r->best) gtk_widget_add_css_class(l, "tm-strong");
-  else gtk_widget_remove_css_class(l, "tm-strong");
+  if (r->best)
+    gtk_widget_add_css_class(l, "tm-strong");
+  else
+    gtk_widget_remove_css_class(l, "tm-strong");
 }
 
 static void copy(GtkButton *b, TmEpochTable *t) {
@@ -59,7 +66,9 @@ static void dispose(GObject *o) {
   G_OBJECT_CLASS(tm_epoch_table_parent_class)->dispose(o);
 }
 
-static void tm_epoch_table_class_init(TmEpochTableClass *c) { G_OBJECT_CLASS(c)->dispose = dispose; }
+static void tm_epoch_table_class_init(TmEpochTableClass *c) {
+  G_OBJECT_CLASS(c)->dispose = dispose;
+}
 
 static void tm_epoch_table_init(TmEpochTable *t) {
   gtk_orientable_set_orientation(GTK_ORIENTABLE(t), GTK_ORIENTATION_VERTICAL);
@@ -92,7 +101,9 @@ static void tm_epoch_table_init(TmEpochTable *t) {
   gtk_box_append(GTK_BOX(t), button);
 }
 
-GtkWidget *tm_epoch_table_new(void) { return g_object_new(TM_TYPE_EPOCH_TABLE, NULL); }
+GtkWidget *tm_epoch_table_new(void) {
+  return g_object_new(TM_TYPE_EPOCH_TABLE, NULL);
+}
 
 void tm_epoch_table_clear(TmEpochTable *t) {
   g_list_store_remove_all(t->rows);
@@ -100,7 +111,8 @@ void tm_epoch_table_clear(TmEpochTable *t) {
 }
 
 void tm_epoch_table_add(TmEpochTable *t, const TmEpochRow *row) {
-  for (guint n; (n = g_list_model_get_n_items(G_LIST_MODEL(t->rows))) > 0;) { /* a resumed run writes its epochs again */
+  for (guint n; (n = g_list_model_get_n_items(G_LIST_MODEL(t->rows))) >
+                0;) { /* a resumed run writes its epochs again */
     g_autoptr(TmEpochItem) last = g_list_model_get_item(G_LIST_MODEL(t->rows), n - 1);
     if (tm_epoch_item_get_row(last)->epoch < row->epoch) break;
     g_list_store_remove(t->rows, n - 1);

@@ -35,15 +35,23 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(TmGallery, tm_gallery, GTK_TYPE_WIDGET)
 
-static Cell *cell_of(GtkListItem *item) { return g_object_get_data(G_OBJECT(item), "cell"); }
+static Cell *cell_of(GtkListItem *item) {
+  return g_object_get_data(G_OBJECT(item), "cell");
+}
 
 static void paint(Cell *c) {
   const TmScene *s = c->scene;
   if (!s) return;
   gsize stride = (gsize)s->w * 4;
   guint8 *pixels = g_malloc(stride * s->h);
-  TmComposition k = {.show = s->truth ? TM_SHOW_MASK : TM_SHOW_INPUT, .w = s->w, .h = s->h, .rgb = s->rgb, .labels = s->truth,
-                     .colours = s->colours, .n_classes = s->classes->n, .opacity = c->gallery->opacity};
+  TmComposition k = {.show = s->truth ? TM_SHOW_MASK : TM_SHOW_INPUT,
+                     .w = s->w,
+                     .h = s->h,
+                     .rgb = s->rgb,
+                     .labels = s->truth,
+                     .colours = s->colours,
+                     .n_classes = s->classes->n,
+                     .opacity = c->gallery->opacity};
   tm_compose(&k, pixels, s->w, s->h, stride);
   g_autoptr(GBytes) bytes = g_bytes_new_take(pixels, stride * s->h);
   g_autoptr(GdkTexture) texture = gdk_memory_texture_new(s->w, s->h, GDK_MEMORY_R8G8B8A8, bytes, stride);
@@ -91,7 +99,8 @@ static void setup(GtkSignalListItemFactory *f, GtkListItem *item, TmGallery *g) 
   gtk_widget_add_css_class(c->picture, "tm-thumb");
   gtk_overlay_set_child(GTK_OVERLAY(overlay), c->picture);
   c->badge = badge_new(overlay, gtk_label_new(NULL), GTK_ALIGN_START, GTK_ALIGN_START);
-  c->warning = badge_new(overlay, gtk_image_new_from_icon_name("dialog-warning-symbolic"), GTK_ALIGN_END, GTK_ALIGN_END);
+  c->warning = badge_new(overlay, gtk_image_new_from_icon_name("dialog-warning-symbolic"), GTK_ALIGN_END,
+                         GTK_ALIGN_END);
   c->name = gtk_label_new(NULL);
   gtk_label_set_ellipsize(GTK_LABEL(c->name), PANGO_ELLIPSIZE_MIDDLE);
   gtk_label_set_max_width_chars(GTK_LABEL(c->name), 1);
@@ -103,7 +112,9 @@ static void setup(GtkSignalListItemFactory *f, GtkListItem *item, TmGallery *g) 
   g_object_set_data_full(G_OBJECT(item), "cell", c, cell_free);
 }
 
-static const char *split_title(TmSplit s) { return s == TM_SPLIT_TRAIN ? _("Train") : s == TM_SPLIT_VAL ? _("Val") : _("Test"); }
+static const char *split_title(TmSplit s) {
+  return s == TM_SPLIT_TRAIN ? _("Train") : s == TM_SPLIT_VAL ? _("Val") : _("Test");
+}
 
 static void bind(GtkSignalListItemFactory *f, GtkListItem *item, TmGallery *g) {
   (void)f;
@@ -116,7 +127,8 @@ static void bind(GtkSignalListItemFactory *f, GtkListItem *item, TmGallery *g) {
   gboolean flagged = g->flagged && g->flagged[entry];
   gtk_widget_set_visible(c->warning, flagged);
   gtk_widget_set_tooltip_text(c->cell, e->name);
-  g_autofree char *label = g_strdup_printf("%s, %s%s", e->name, split_title(e->split), flagged ? _(", has a finding") : "");
+  g_autofree char *label =
+      g_strdup_printf("%s, %s%s", e->name, split_title(e->split), flagged ? _(", has a finding") : "");
   gtk_accessible_update_property(GTK_ACCESSIBLE(c->picture), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
   c->scene = tm_thumbs_request(g->thumbs, entry, ready, c, &c->pending);
   paint(c);
@@ -150,7 +162,8 @@ static void fill(TmGallery *g) {
   guint n = g->dataset ? tm_dataset_n(g->dataset) : 0, kept = 0;
   g_autofree gpointer *all = g_new(gpointer, MAX(n, 1u));
   for (guint i = 0; i < n; i++)
-    if (g->split < 0 || (int)tm_dataset_entry(g->dataset, i)->split == g->split) all[kept++] = tm_entry_item_new(i);
+    if (g->split < 0 || (int)tm_dataset_entry(g->dataset, i)->split == g->split)
+      all[kept++] = tm_entry_item_new(i);
   g_list_store_splice(g->items, 0, g_list_model_get_n_items(G_LIST_MODEL(g->items)), all, kept);
   for (guint i = 0; i < kept; i++) g_object_unref(all[i]);
 }
@@ -176,8 +189,10 @@ static void tm_gallery_class_init(TmGalleryClass *c) {
   G_OBJECT_CLASS(c)->dispose = dispose;
   GTK_WIDGET_CLASS(c)->map = map;
   gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(c), GTK_TYPE_BIN_LAYOUT);
-  signals[SELECTED] = g_signal_new("selected", TM_TYPE_GALLERY, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
-  signals[ACTIVATED] = g_signal_new("activated", TM_TYPE_GALLERY, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[SELECTED] = g_signal_new("selected", TM_TYPE_GALLERY, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                   G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[ACTIVATED] = g_signal_new("activated", TM_TYPE_GALLERY, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                    G_TYPE_NONE, 1, G_TYPE_UINT);
 }
 
 static void tm_gallery_init(TmGallery *g) {
@@ -186,7 +201,8 @@ static void tm_gallery_init(TmGallery *g) {
   g->bound = g_hash_table_new(NULL, NULL);
   g->items = g_list_store_new(TM_TYPE_ENTRY_ITEM);
   g->selection = gtk_single_selection_new(g_object_ref(G_LIST_MODEL(g->items)));
-  g_signal_connect_object(g->selection, "notify::selected-item", G_CALLBACK(selection_changed), g, G_CONNECT_SWAPPED);
+  g_signal_connect_object(g->selection, "notify::selected-item", G_CALLBACK(selection_changed), g,
+                          G_CONNECT_SWAPPED);
   GtkListItemFactory *f = gtk_signal_list_item_factory_new();
   g_signal_connect(f, "setup", G_CALLBACK(setup), g);
   g_signal_connect(f, "bind", G_CALLBACK(bind), g);
@@ -203,7 +219,9 @@ static void tm_gallery_init(TmGallery *g) {
   gtk_widget_set_parent(g->scroller, GTK_WIDGET(g));
 }
 
-GtkWidget *tm_gallery_new(void) { return g_object_new(TM_TYPE_GALLERY, NULL); }
+GtkWidget *tm_gallery_new(void) {
+  return g_object_new(TM_TYPE_GALLERY, NULL);
+}
 
 void tm_gallery_set_dataset(TmGallery *g, TmDataset *d) {
   g_list_store_remove_all(g->items);
@@ -243,11 +261,14 @@ void tm_gallery_set_opacity(TmGallery *g, double opacity) {
 }
 
 void tm_gallery_go(TmGallery *g, int by) {
-  int n = (int)g_list_model_get_n_items(G_LIST_MODEL(g->items)), at = (int)gtk_single_selection_get_selected(g->selection);
+  int n = (int)g_list_model_get_n_items(G_LIST_MODEL(g->items)),
+      at = (int)gtk_single_selection_get_selected(g->selection);
   if (!n) return;
   guint to = (guint)CLAMP(at + by, 0, n - 1);
   gtk_widget_activate_action(g->view, "list.scroll-to-item", "u", to);
   gtk_single_selection_set_selected(g->selection, to);
 }
 
-guint tm_gallery_n_shown(TmGallery *g) { return g_list_model_get_n_items(G_LIST_MODEL(g->items)); }
+guint tm_gallery_n_shown(TmGallery *g) {
+  return g_list_model_get_n_items(G_LIST_MODEL(g->items));
+}

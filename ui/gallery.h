@@ -1,5 +1,5 @@
-/* gallery.h: the pictures of a dataset as a grid of thumbnails with their masks. Cells decode when they come into view and stop when they
- * leave it. Main thread. */
+/* gallery.h: the pictures of a dataset as a grid of thumbnails with their masks. Cells decode when they come
+ * into view and stop when they leave it. Main thread. */
 #pragma once
 
 #include <gtk/gtk.h>
@@ -9,7 +9,8 @@
 #define TM_TYPE_GALLERY (tm_gallery_get_type())
 G_DECLARE_FINAL_TYPE(TmGallery, tm_gallery, TM, GALLERY, GtkWidget)
 
-/* Signals "selected" (uint entry): a picture was chosen; "activated" (uint entry): Enter or a double click. */
+/* Signals "selected" (uint entry): a picture was chosen; "activated" (uint entry): Enter or a double click.
+ */
 GtkWidget *tm_gallery_new(void);
 /** NULL empties. */
 void tm_gallery_set_dataset(TmGallery *g, TmDataset *d);

@@ -27,10 +27,13 @@ void tm_ink_set(cairo_t *cr, const GdkRGBA *c, double alpha) {
   cairo_set_source_rgba(cr, (double)c->red, (double)c->green, (double)c->blue, (double)c->alpha * alpha);
 }
 
-gboolean tm_ink_high_contrast(void) { return adw_style_manager_get_high_contrast(adw_style_manager_get_default()); }
+gboolean tm_ink_high_contrast(void) {
+  return adw_style_manager_get_high_contrast(adw_style_manager_get_default());
+}
 
 void tm_ink_watch(GtkWidget *w) {
   AdwStyleManager *m = adw_style_manager_get_default();
   g_signal_connect_object(m, "notify::dark", G_CALLBACK(gtk_widget_queue_draw), w, G_CONNECT_SWAPPED);
-  g_signal_connect_object(m, "notify::high-contrast", G_CALLBACK(gtk_widget_queue_draw), w, G_CONNECT_SWAPPED);
+  g_signal_connect_object(m, "notify::high-contrast", G_CALLBACK(gtk_widget_queue_draw), w,
+                          G_CONNECT_SWAPPED);
 }

@@ -1,4 +1,5 @@
-/* ink.h: the interface's own colours, light and dark, by what they stand for. Text, cards and buttons take theirs from the theme. Main thread. */
+/* ink.h: the interface's own colours, light and dark, by what they stand for. Text, cards and buttons take
+ * theirs from the theme. Main thread. */
 #pragma once
 
 #include <gtk/gtk.h>

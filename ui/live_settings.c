@@ -24,12 +24,16 @@ static void finalize(GObject *o) {
 
 static void tm_live_settings_class_init(TmLiveSettingsClass *c) {
   G_OBJECT_CLASS(c)->finalize = finalize;
-  signals[RATE_FACTOR] =
-      g_signal_new("rate-factor", TM_TYPE_LIVE_SETTINGS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
+  signals[RATE_FACTOR] = g_signal_new("rate-factor", TM_TYPE_LIVE_SETTINGS, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                      NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
 }
 
-static void halve(TmLiveSettings *l) { g_signal_emit(l, signals[RATE_FACTOR], 0, 0.5); }
-static void redouble(TmLiveSettings *l) { g_signal_emit(l, signals[RATE_FACTOR], 0, 2.0); }
+static void halve(TmLiveSettings *l) {
+  g_signal_emit(l, signals[RATE_FACTOR], 0, 0.5);
+}
+static void redouble(TmLiveSettings *l) {
+  g_signal_emit(l, signals[RATE_FACTOR], 0, 2.0);
+}
 
 static GtkWidget *button_new(TmLiveSettings *l, const char *label, const char *name, GCallback clicked) {
   GtkWidget *b = gtk_button_new_with_label(label);
@@ -63,11 +67,15 @@ static void tm_live_settings_init(TmLiveSettings *l) {
   gtk_box_append(GTK_BOX(l), group);
 }
 
-GtkWidget *tm_live_settings_new(void) { return g_object_new(TM_TYPE_LIVE_SETTINGS, NULL); }
+GtkWidget *tm_live_settings_new(void) {
+  return g_object_new(TM_TYPE_LIVE_SETTINGS, NULL);
+}
 
 static void show(TmLiveSettings *l) {
-  g_autofree char *text = g_strdup_printf("%s%s%s", l->rate ? l->rate : "–", l->note ? " · " : "", l->note ? l->note : "");
-  if (g_strcmp0(adw_action_row_get_subtitle(ADW_ACTION_ROW(l->row)), text) != 0) adw_action_row_set_subtitle(ADW_ACTION_ROW(l->row), text);
+  g_autofree char *text =
+      g_strdup_printf("%s%s%s", l->rate ? l->rate : "–", l->note ? " · " : "", l->note ? l->note : "");
+  if (g_strcmp0(adw_action_row_get_subtitle(ADW_ACTION_ROW(l->row)), text) != 0)
+    adw_action_row_set_subtitle(ADW_ACTION_ROW(l->row), text);
 }
 
 void tm_live_settings_set_rate(TmLiveSettings *l, double rate) {

@@ -1,4 +1,5 @@
-/* live_settings.h: what can be changed while a run goes on: the learning rate, halved or doubled. Main thread. */
+/* live_settings.h: what can be changed while a run goes on: the learning rate, halved or doubled. Main
+ * thread. */
 #pragma once
 
 #include <gtk/gtk.h>
@@ -10,5 +11,5 @@ G_DECLARE_FINAL_TYPE(TmLiveSettings, tm_live_settings, TM, LIVE_SETTINGS, GtkBox
 GtkWidget *tm_live_settings_new(void);
 /** The rate now; NAN: none yet. */
 void tm_live_settings_set_rate(TmLiveSettings *l, double rate);
-/** What was done last ("Halved at 8.4"); NULL clears. */
+/** What was done last ("÷ 2 at 8.4"); NULL clears. */
 void tm_live_settings_set_note(TmLiveSettings *l, const char *note);

@@ -33,9 +33,16 @@ G_DEFINE_FINAL_TYPE(TmMaskView, tm_mask_view, GTK_TYPE_WIDGET)
 static void compose(const TmVizMap *map, int w, int h, gpointer user) {
   TmMaskView *v = user;
   const TmScene *s = v->scene;
-  TmComposition c = {.w = s->w, .h = s->h, .rgb = s->rgb, .colours = s->colours, .n_classes = s->classes->n,
-                     .hidden = v->n_hidden > s->classes->n ? v->hidden : NULL, .opacity = v->opacity};
-  c.show = v->role == TM_VIEW_INPUT ? TM_SHOW_INPUT : v->role == TM_VIEW_ERRORS ? TM_SHOW_ERRORS : TM_SHOW_MASK;
+  TmComposition c = {.w = s->w,
+                     .h = s->h,
+                     .rgb = s->rgb,
+                     .colours = s->colours,
+                     .n_classes = s->classes->n,
+                     .hidden = v->n_hidden > s->classes->n ? v->hidden : NULL,
+                     .opacity = v->opacity};
+  c.show = v->role == TM_VIEW_INPUT    ? TM_SHOW_INPUT
+           : v->role == TM_VIEW_ERRORS ? TM_SHOW_ERRORS
+                                       : TM_SHOW_MASK;
   c.labels = v->role == TM_VIEW_TRUTH ? s->truth : s->labels;
   c.truth = s->truth;
   tm_compose(&c, map->pixels, w, h, map->stride);
@@ -53,7 +60,8 @@ static void describe(TmMaskView *v) {
   gint64 now = g_get_monotonic_time();
   if (now - v->described < G_USEC_PER_SEC) return;
   v->described = now;
-  const guint8 *labels = v->role == TM_VIEW_TRUTH || v->role == TM_VIEW_INPUT ? v->scene->truth : v->scene->labels;
+  const guint8 *labels =
+      v->role == TM_VIEW_TRUTH || v->role == TM_VIEW_INPUT ? v->scene->truth : v->scene->labels;
   g_autofree char *text = labels ? tm_scene_describe(v->scene, labels) : g_strdup("");
   gtk_accessible_update_property(GTK_ACCESSIBLE(v), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
 }
@@ -69,10 +77,12 @@ static gboolean refresh(GtkWidget *w, GdkFrameClock *clock, gpointer user) {
   }
   int ow, oh;
   tm_compose_size(v->scene->w, v->scene->h, MOST, &ow, &oh);
-  if (v->sink && (tm_viz_sink_width(v->sink) != ow || tm_viz_sink_height(v->sink) != oh)) g_clear_pointer(&v->sink, tm_viz_sink_free);
+  if (v->sink && (tm_viz_sink_width(v->sink) != ow || tm_viz_sink_height(v->sink) != oh))
+    g_clear_pointer(&v->sink, tm_viz_sink_free);
   if (!v->sink) {
     v->sink = tm_viz_sink_new(ow, oh);
-    g_signal_connect_object(tm_viz_sink_paintable(v->sink), "invalidate-contents", G_CALLBACK(gtk_widget_queue_draw), v, G_CONNECT_SWAPPED);
+    g_signal_connect_object(tm_viz_sink_paintable(v->sink), "invalidate-contents",
+                            G_CALLBACK(gtk_widget_queue_draw), v, G_CONNECT_SWAPPED);
   }
   if (!tm_viz_sink_draw(v->sink, compose, v)) return G_SOURCE_REMOVE;
   describe(v);
@@ -113,7 +123,8 @@ static void draw_placeholder(TmMaskView *v, GtkSnapshot *s, const graphene_rect_
   pango_layout_get_pixel_size(v->placeholder, &w, &h);
   GdkRGBA text = tm_ink_text(GTK_WIDGET(v), 0.74);
   gtk_snapshot_save(s);
-  gtk_snapshot_translate(s, &GRAPHENE_POINT_INIT(r->origin.x + 8, roundf(r->origin.y + (r->size.height - (float)h) / 2)));
+  gtk_snapshot_translate(
+      s, &GRAPHENE_POINT_INIT(r->origin.x + 8, roundf(r->origin.y + (r->size.height - (float)h) / 2)));
   gtk_snapshot_append_layout(s, v->placeholder, &text);
   gtk_snapshot_restore(s);
 }
@@ -138,10 +149,12 @@ static void snapshot(GtkWidget *w, GtkSnapshot *s) {
   }
   gtk_snapshot_pop(s);
   if (gtk_widget_has_visible_focus(w))
-    gtk_snapshot_render_focus(s, gtk_widget_get_style_context(w), (double)r.origin.x, (double)r.origin.y, (double)r.size.width, (double)r.size.height);
+    gtk_snapshot_render_focus(s, gtk_widget_get_style_context(w), (double)r.origin.x, (double)r.origin.y,
+                              (double)r.size.width, (double)r.size.height);
 }
 
-static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base, int *nat_base) {
+static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
+                    int *nat_base) {
   TmMaskView *v = TM_MASK_VIEW(w);
   double ratio = v->scene ? CLAMP((double)v->scene->h / v->scene->w, 0.2, 1.2) : 0.75;
   *min_base = *nat_base = -1;
@@ -179,10 +192,16 @@ static char *reading(TmMaskView *v, int x, int y) {
   const TmScene *s = v->scene;
   gsize at = (gsize)y * s->w + x;
   g_autofree char *what = NULL;
-  if (v->role == TM_VIEW_INPUT) what = g_strdup_printf("%u %u %u", s->rgb[at * 3], s->rgb[at * 3 + 1], s->rgb[at * 3 + 2]);
-  else if (v->role == TM_VIEW_ERRORS && s->truth && s->labels && s->truth[at] < s->classes->n && s->truth[at] != s->labels[at])
-    what = g_strdup_printf(_("%s called %s"), tm_scene_class_name(s, s->truth[at]), tm_scene_class_name(s, s->labels[at]));
-  else what = g_strdup(tm_scene_class_name(s, v->role == TM_VIEW_PREDICTION ? s->labels[at] : s->truth ? s->truth[at] : 255));
+  if (v->role == TM_VIEW_INPUT)
+    what = g_strdup_printf("%u %u %u", s->rgb[at * 3], s->rgb[at * 3 + 1], s->rgb[at * 3 + 2]);
+  else if (v->role == TM_VIEW_ERRORS && s->truth && s->labels && s->truth[at] < s->classes->n &&
+           s->truth[at] != s->labels[at])
+    what = g_strdup_printf(_("%s called %s"), tm_scene_class_name(s, s->truth[at]),
+                           tm_scene_class_name(s, s->labels[at]));
+  else
+    what = g_strdup(tm_scene_class_name(s, v->role == TM_VIEW_PREDICTION ? s->labels[at]
+                                           : s->truth                    ? s->truth[at]
+                                                                         : 255));
   return g_strdup_printf("%s · x %d, y %d", what, x, y);
 }
 
@@ -213,13 +232,20 @@ static gboolean key(GtkEventControllerKey *k, guint val, guint code, GdkModifier
   (void)code;
   if (!plane(v) || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK))) return FALSE;
   int step = state & GDK_SHIFT_MASK ? 10 : 1, dx = 0, dy = 0;
-  if (val == GDK_KEY_Left) dx = -step;
-  else if (val == GDK_KEY_Right) dx = step;
-  else if (val == GDK_KEY_Up) dy = -step;
-  else if (val == GDK_KEY_Down) dy = step;
-  else return FALSE;
-  if (v->px < 0) point(v, v->scene->w / 2, v->scene->h / 2);
-  else point(v, CLAMP(v->px + dx, 0, v->scene->w - 1), CLAMP(v->py + dy, 0, v->scene->h - 1));
+  if (val == GDK_KEY_Left)
+    dx = -step;
+  else if (val == GDK_KEY_Right)
+    dx = step;
+  else if (val == GDK_KEY_Up)
+    dy = -step;
+  else if (val == GDK_KEY_Down)
+    dy = step;
+  else
+    return FALSE;
+  if (v->px < 0)
+    point(v, v->scene->w / 2, v->scene->h / 2);
+  else
+    point(v, CLAMP(v->px + dx, 0, v->scene->w - 1), CLAMP(v->py + dy, 0, v->scene->h - 1));
   g_autofree char *text = reading(v, v->px, v->py);
   gtk_accessible_update_property(GTK_ACCESSIBLE(v), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
   return TRUE;
@@ -256,7 +282,8 @@ static void tm_mask_view_class_init(TmMaskViewClass *c) {
   wc->unrealize = unrealize;
   wc->map = map;
   gtk_widget_class_set_accessible_role(wc, GTK_ACCESSIBLE_ROLE_IMG);
-  signals[POINTED] = g_signal_new("pointed", TM_TYPE_MASK_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2, G_TYPE_INT, G_TYPE_INT);
+  signals[POINTED] = g_signal_new("pointed", TM_TYPE_MASK_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                  G_TYPE_NONE, 2, G_TYPE_INT, G_TYPE_INT);
 }
 
 static void tm_mask_view_init(TmMaskView *v) {
@@ -294,7 +321,9 @@ void tm_mask_view_set_scene(TmMaskView *v, TmScene *scene) {
   queue(v);
 }
 
-TmScene *tm_mask_view_get_scene(TmMaskView *v) { return v->scene; }
+TmScene *tm_mask_view_get_scene(TmMaskView *v) {
+  return v->scene;
+}
 
 void tm_mask_view_set_placeholder(TmMaskView *v, const char *text) {
   g_clear_object(&v->placeholder);

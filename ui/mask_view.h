@@ -1,6 +1,6 @@
-/* mask_view.h: one picture on the screen: bare, with its prediction or its truth over it, or with its errors. Goes through the ladder of
- * viz.h. The class under the pointer is read from the full-size mask, whatever size is drawn; with the keyboard, arrows move the
- * cross by one pixel, Shift by ten. Main thread. */
+/* mask_view.h: one picture on the screen: bare, with its prediction or its truth over it, or with its errors.
+ * Goes through the ladder of viz.h. The class under the pointer is read from the full-size mask, whatever
+ * size is drawn; with the keyboard, arrows move the cross by one pixel, Shift by ten. Main thread. */
 #pragma once
 
 #include <gtk/gtk.h>

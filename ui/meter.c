@@ -22,7 +22,9 @@ static void finalize(GObject *o) {
   G_OBJECT_CLASS(tm_meter_parent_class)->finalize(o);
 }
 
-static void tm_meter_class_init(TmMeterClass *c) { G_OBJECT_CLASS(c)->finalize = finalize; }
+static void tm_meter_class_init(TmMeterClass *c) {
+  G_OBJECT_CLASS(c)->finalize = finalize;
+}
 
 static void tm_meter_init(TmMeter *m) {
   gtk_orientable_set_orientation(GTK_ORIENTABLE(m), GTK_ORIENTATION_VERTICAL);
@@ -61,7 +63,9 @@ GtkWidget *tm_meter_new(const char *title, TmReading reading, TmInk ink) {
   return GTK_WIDGET(m);
 }
 
-void tm_meter_set_full(TmMeter *m, double full) { tm_spark_set_full(TM_SPARK(m->spark), full); }
+void tm_meter_set_full(TmMeter *m, double full) {
+  tm_spark_set_full(TM_SPARK(m->spark), full);
+}
 
 void tm_meter_set_caption(TmMeter *m, const char *caption, const char *missing) {
   g_free(m->caption_text);
@@ -74,19 +78,25 @@ char *tm_meter_text(TmReading reading, double value) {
   if (isnan(value)) return g_strdup(_("not available"));
   switch (reading) {
   case TM_READING_CPU_LOAD:
-  case TM_READING_GPU_LOAD: return g_strdup_printf("%.0f\u2009%%", value);
+  case TM_READING_GPU_LOAD:
+    return g_strdup_printf("%.0f\u2009%%", value);
   case TM_READING_MEMORY:
   case TM_READING_PROCESS:
-  case TM_READING_GPU_MEMORY: return tm_words_bytes(value);
+  case TM_READING_GPU_MEMORY:
+    return tm_words_bytes(value);
   case TM_READING_CPU_TEMPERATURE:
-  case TM_READING_GPU_TEMPERATURE: return g_strdup_printf("%.0f\u2009°C", value);
-  case TM_READING_GPU_POWER: return g_strdup_printf("%.0f\u2009W", value);
-  case TM_READING_GPU_CLOCK: return g_strdup_printf("%.0f\u2009MHz", value);
+  case TM_READING_GPU_TEMPERATURE:
+    return g_strdup_printf("%.0f\u2009°C", value);
+  case TM_READING_GPU_POWER:
+    return g_strdup_printf("%.0f\u2009W", value);
+  case TM_READING_GPU_CLOCK:
+    return g_strdup_printf("%.0f\u2009MHz", value);
   case TM_READING_DISK_READ: {
     g_autofree char *bytes = tm_words_bytes(value);
     return g_strdup_printf(_("%s/s"), bytes);
   }
-  default: return tm_words_value(value);
+  default:
+    return tm_words_value(value);
   }
 }
 
@@ -110,8 +120,10 @@ void tm_meter_update(TmMeter *m, const TmMonitorSample *samples, guint n) {
   double newest = tm_meter_feed(TM_SPARK(m->spark), m->reading, samples, n);
   g_autofree char *text = n ? tm_meter_text(m->reading, newest) : g_strdup("–");
   gtk_label_set_label(GTK_LABEL(m->value), text);
-  if (isnan(newest)) gtk_widget_add_css_class(m->value, "tm-dim");
-  else gtk_widget_remove_css_class(m->value, "tm-dim");
+  if (isnan(newest))
+    gtk_widget_add_css_class(m->value, "tm-dim");
+  else
+    gtk_widget_remove_css_class(m->value, "tm-dim");
   const char *caption = isnan(newest) && n ? m->missing_text : m->caption_text;
   gtk_label_set_label(GTK_LABEL(m->caption), caption ? caption : "");
   gtk_widget_set_tooltip_text(GTK_WIDGET(m), caption);

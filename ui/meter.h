@@ -1,4 +1,5 @@
-/* meter.h: one reading of the machine: name, value, 60 second graph, caption. A reading that is not to be had says so. Main thread. */
+/* meter.h: one reading of the machine: name, value, 60 second graph, caption. A reading that is not to be had
+ * says so. Main thread. */
 #pragma once
 
 #include "engine/monitor/monitor.h"
@@ -11,7 +12,8 @@ G_DECLARE_FINAL_TYPE(TmMeter, tm_meter, TM, METER, GtkBox)
 GtkWidget *tm_meter_new(const char *title, TmReading reading, TmInk ink);
 /** The value at the top of the graph (percent, bytes, degrees); 0 fits. */
 void tm_meter_set_full(TmMeter *m, double full);
-/** The line under the graph while the reading is there, and the reason while it is not. Copied; NULL clears. */
+/** The line under the graph while the reading is there, and the reason while it is not. Copied; NULL clears.
+ */
 void tm_meter_set_caption(TmMeter *m, const char *caption, const char *missing);
 /** New samples, oldest first. */
 void tm_meter_update(TmMeter *m, const TmMonitorSample *samples, guint n);

@@ -49,10 +49,13 @@ static void tm_notice_init(TmNotice *n) {
   gtk_widget_set_visible(GTK_WIDGET(n), FALSE);
 }
 
-GtkWidget *tm_notice_new(void) { return g_object_new(TM_TYPE_NOTICE, NULL); }
+GtkWidget *tm_notice_new(void) {
+  return g_object_new(TM_TYPE_NOTICE, NULL);
+}
 
 void tm_notice_show(TmNotice *n, TmNoticeKind kind, const char *icon, const char *strong, const char *rest) {
-  static const char *const icons[] = {"dialog-information-symbolic", "dialog-warning-symbolic", "dialog-error-symbolic"};
+  static const char *const icons[] = {"dialog-information-symbolic", "dialog-warning-symbolic",
+                                      "dialog-error-symbolic"};
   static const char *const classes[] = {"info", "warning", "error"};
   gtk_widget_set_visible(GTK_WIDGET(n), strong != NULL);
   gtk_revealer_set_reveal_child(GTK_REVEALER(n->revealer), strong != NULL);
@@ -78,7 +81,8 @@ static void set_button(GtkWidget *b, const char *label, const char *action) {
   gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(b), action);
 }
 
-void tm_notice_set_buttons(TmNotice *n, const char *label, const char *action, const char *other_label, const char *other_action) {
+void tm_notice_set_buttons(TmNotice *n, const char *label, const char *action, const char *other_label,
+                           const char *other_action) {
   set_button(n->button, label, action);
   set_button(n->other, other_label, other_action);
 }

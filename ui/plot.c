@@ -7,7 +7,9 @@
 
 G_DEFINE_FINAL_TYPE(TmPlot, tm_plot, GTK_TYPE_WIDGET)
 
-static void marker_clear(gpointer m) { g_free(((TmPlotMarker *)m)->label); }
+static void marker_clear(gpointer m) {
+  g_free(((TmPlotMarker *)m)->label);
+}
 
 static void snapshot(GtkWidget *w, GtkSnapshot *s) {
   int width = gtk_widget_get_width(w), height = gtk_widget_get_height(w);
@@ -19,7 +21,8 @@ static void snapshot(GtkWidget *w, GtkSnapshot *s) {
     gtk_snapshot_render_focus(s, gtk_widget_get_style_context(w), 1, 1, width - 2, height - 2);
 }
 
-static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base, int *nat_base) {
+static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
+                    int *nat_base) {
   (void)w;
   (void)for_size;
   *min = o == GTK_ORIENTATION_HORIZONTAL ? 220 : 180;
@@ -59,7 +62,9 @@ static void tm_plot_init(TmPlot *p) {
   tm_plot_add_input(p);
 }
 
-TmPlot *tm_plot_new(void) { return g_object_new(TM_TYPE_PLOT, NULL); }
+TmPlot *tm_plot_new(void) {
+  return g_object_new(TM_TYPE_PLOT, NULL);
+}
 
 guint tm_plot_add_pane(TmPlot *p, const char *title, const char *right_title, double weight) {
   g_return_val_if_fail(p->n_panes < TM_PLOT_MAX_PANES, 0);
@@ -69,7 +74,8 @@ guint tm_plot_add_pane(TmPlot *p, const char *title, const char *right_title, do
 
 void tm_plot_add_series(TmPlot *p, TmSeries *s, const TmPlotStyle *style) {
   g_return_if_fail(p->n_curves < TM_PLOT_MAX_SERIES && style->pane < p->n_panes);
-  p->curves[p->n_curves++] = (TmPlotCurve){.series = tm_series_ref(s), .style = *style, .ring = NAN, .label_slot = -1};
+  p->curves[p->n_curves++] =
+      (TmPlotCurve){.series = tm_series_ref(s), .style = *style, .ring = NAN, .label_slot = -1};
 }
 
 void tm_plot_set_unit(TmPlot *p, TmUnit unit) {
@@ -85,7 +91,9 @@ void tm_plot_set_log(TmPlot *p, gboolean log) {
   tm_plot_changed(p);
 }
 
-gboolean tm_plot_get_log(TmPlot *p) { return p->log; }
+gboolean tm_plot_get_log(TmPlot *p) {
+  return p->log;
+}
 
 void tm_plot_set_ring(TmPlot *p, guint n_series, double step, const char *label) {
   g_return_if_fail(n_series < p->n_curves);

@@ -1,7 +1,9 @@
-/* plot.h: a plot of curves over one horizontal axis in one or more panes above each other, each with a left and, if asked for, a right
- * axis. A cross spans all panes and reads the values out; dragging zooms, a double click or 0 shows everything again; arrows, Home, End,
- * + and − do the same from the keyboard. Drawn in min/max per pixel column, so a million points stay fluid. Values that are not numbers are
- * marked at the top; on a logarithmic axis values of 0 and below are left out and counted. Main thread. */
+/* plot.h: a plot of curves over one horizontal axis in one or more panes above each other, each with a left
+ * and, if asked for, a right axis. A cross spans all panes and reads the values out; dragging zooms, a double
+ * click or 0 shows everything again; arrows, Home, End,
+ * + and − do the same from the keyboard. Drawn in min/max per pixel column, so a million points stay fluid.
+ * Values that are not numbers are marked at the top; on a logarithmic axis values of 0 and below are left out
+ * and counted. Main thread. */
 #pragma once
 
 #include <gtk/gtk.h>
@@ -24,7 +26,8 @@ typedef struct {
 } TmPlotStyle;
 
 TmPlot *tm_plot_new(void);
-/** Adds a pane below the others; returns its number. @weight: share of the height. Titles are translated and static; @right may be NULL. */
+/** Adds a pane below the others; returns its number. @weight: share of the height. Titles are translated and
+ * static; @right may be NULL. */
 guint tm_plot_add_pane(TmPlot *p, const char *title, const char *right_title, double weight);
 /** Takes a reference to @s. */
 void tm_plot_add_series(TmPlot *p, TmSeries *s, const TmPlotStyle *style);

@@ -1,4 +1,5 @@
-/* Drawing of the plot, back to front: panes with grid and ticks, markers, curves, rings, direct labels, the cross with its read-out. */
+/* Drawing of the plot, back to front: panes with grid and ticks, markers, curves, rings, direct labels, the
+ * cross with its read-out. */
 #include <glib/gi18n.h>
 #include <math.h>
 
@@ -25,7 +26,8 @@ static PangoLayout *text_layout(TmPlot *p, const char *text, TextFlags flags, in
 }
 
 /* Text with its vertical middle at @y; returns its width. */
-static int text_at(TmPlot *p, cairo_t *cr, double x, double y, const char *text, TextFlags flags, const GdkRGBA *colour, double alpha) {
+static int text_at(TmPlot *p, cairo_t *cr, double x, double y, const char *text, TextFlags flags,
+                   const GdkRGBA *colour, double alpha) {
   int w, h;
   g_autoptr(PangoLayout) l = text_layout(p, text, flags, &w, &h);
   cairo_move_to(cr, floor(flags & RIGHT ? x - w : flags & CENTRE ? x - w / 2.0 : x), floor(y - h / 2.0));
@@ -82,14 +84,16 @@ static void lay_out(TmPlot *p, int width, int height) {
     y += TITLE_H + (i ? GAP : 0);
     pane->area = GRAPHENE_RECT_INIT(0, (float)y, 1, (float)h);
     y += h + TICK_H;
-    TmSpread both[2] = {{.lo = INFINITY, .hi = -INFINITY, .low_positive = INFINITY}, {.lo = INFINITY, .hi = -INFINITY}};
+    TmSpread both[2] = {{.lo = INFINITY, .hi = -INFINITY, .low_positive = INFINITY},
+                        {.lo = INFINITY, .hi = -INFINITY}};
     pane->bad = pane->low = 0;
     gboolean ringed = FALSE;
     for (guint c = 0; c < p->n_curves; c++) {
       TmPlotCurve *curve = &p->curves[c];
       if (curve->style.pane != i) continue;
       ringed |= !isnan(curve->ring) && curve->ring_label;
-      guint from = tm_series_find(curve->series, p->unit, x0), to = tm_series_find(curve->series, p->unit, x1);
+      guint from = tm_series_find(curve->series, p->unit, x0),
+            to = tm_series_find(curve->series, p->unit, x1);
       if (to < tm_series_n(curve->series)) to++;
       TmSpread s;
       tm_series_spread(curve->series, from ? from - 1 : 0, to, &s);
@@ -103,9 +107,11 @@ static void lay_out(TmPlot *p, int width, int height) {
       }
     }
     gboolean log = i == 0 && p->log;
-    tm_axis_fit(&pane->left, log ? (double)both[0].low_positive : (double)both[0].lo, (double)both[0].hi, log);
+    tm_axis_fit(&pane->left, log ? (double)both[0].low_positive : (double)both[0].lo, (double)both[0].hi,
+                log);
     tm_axis_fit(&pane->right, 0, both[1].hi > 0 ? (double)both[1].hi : 1, FALSE);
-    if (ringed && !log) pane->left.hi += (pane->left.hi - pane->left.lo) * 22 / MAX(h, 60.0); /* room for its words */
+    if (ringed && !log)
+      pane->left.hi += (pane->left.hi - pane->left.lo) * 22 / MAX(h, 60.0); /* room for its words */
   }
   double left = left_width(p);
   for (guint i = 0; i < p->n_panes; i++) {
@@ -117,7 +123,8 @@ static void lay_out(TmPlot *p, int width, int height) {
 static void draw_grid(TmPlot *p, cairo_t *cr, TmPlotPane *pane, gboolean last) {
   double ticks[TM_AXIS_MAX_TICKS], x0, x1;
   GdkRGBA text = tm_ink_text(GTK_WIDGET(p), 1), rate = tm_ink(TM_INK_RATE);
-  double grid = tm_ink_high_contrast() ? 0.5 : 0.12, ax = (double)pane->area.origin.x, ay = (double)pane->area.origin.y;
+  double grid = tm_ink_high_contrast() ? 0.5 : 0.12, ax = (double)pane->area.origin.x,
+         ay = (double)pane->area.origin.y;
   double aw = (double)pane->area.size.width, ah = (double)pane->area.size.height;
   text_at(p, cr, 2, ay - TITLE_H + 6, pane->title, BOLD, &text, 1);
   cairo_set_line_width(cr, 1);
@@ -149,7 +156,8 @@ static void draw_grid(TmPlot *p, cairo_t *cr, TmPlotPane *pane, gboolean last) {
     g_autofree char *label = tm_axis_label(&x, ticks[i], step);
     text_at(p, cr, tm_plot_to_px(p, ticks[i]), ay + ah + 11, label, CENTRE, &text, 0.74);
   }
-  if (last) text_at(p, cr, ax + aw + RIGHT_W - 4, ay + ah + 11, tm_plot_unit_name(p->unit), RIGHT, &text, 0.74);
+  if (last)
+    text_at(p, cr, ax + aw + RIGHT_W - 4, ay + ah + 11, tm_plot_unit_name(p->unit), RIGHT, &text, 0.74);
 }
 
 /* Points that are not numbers: a small cross at the top of their column. */
@@ -169,7 +177,8 @@ static void draw_bad(cairo_t *cr, const TmPlotPane *pane, double px) {
 }
 
 /* Few points: a line through each, broken where a value cannot be shown. */
-static void path_points(TmPlot *p, cairo_t *cr, const TmPlotCurve *c, const TmPlotPane *pane, guint from, guint to) {
+static void path_points(TmPlot *p, cairo_t *cr, const TmPlotCurve *c, const TmPlotPane *pane, guint from,
+                        guint to) {
   gboolean pen = FALSE;
   for (guint i = from; i < to; i++) {
     double y = y_px(pane, c->style.right, tm_series_y(c->series, i));
@@ -178,13 +187,16 @@ static void path_points(TmPlot *p, cairo_t *cr, const TmPlotCurve *c, const TmPl
       continue;
     }
     double x = tm_plot_to_px(p, tm_series_x(c->series, p->unit, i));
-    if (pen) cairo_line_to(cr, x, y);
-    else cairo_move_to(cr, x, y);
+    if (pen)
+      cairo_line_to(cr, x, y);
+    else
+      cairo_move_to(cr, x, y);
     pen = TRUE;
   }
 }
 
-/* Many points: in every pixel column the line goes in, over the least and the greatest, and out again, so no spike is lost. */
+/* Many points: in every pixel column the line goes in, over the least and the greatest, and out again, so no
+ * spike is lost. */
 static void path_columns(TmPlot *p, cairo_t *cr, const TmPlotCurve *c, const TmPlotPane *pane) {
   guint n = (guint)pane->area.size.width;
   double x0, x1;
@@ -206,8 +218,10 @@ static void path_columns(TmPlot *p, cairo_t *cr, const TmPlotCurve *c, const TmP
                    y_px(pane, c->style.right, high), y_px(pane, c->style.right, (double)k->last)};
     for (int j = 0; j < 4; j++) {
       if (!isfinite(y[j])) continue;
-      if (pen) cairo_line_to(cr, x, y[j]);
-      else cairo_move_to(cr, x, y[j]);
+      if (pen)
+        cairo_line_to(cr, x, y[j]);
+      else
+        cairo_move_to(cr, x, y[j]);
       pen = TRUE;
     }
   }
@@ -217,20 +231,27 @@ static void draw_curve(TmPlot *p, cairo_t *cr, TmPlotCurve *c) {
   TmPlotPane *pane = &p->panes[c->style.pane];
   double x0, x1, aw = (double)pane->area.size.width;
   tm_plot_get_range(p, &x0, &x1);
-  guint n = tm_series_n(c->series), from = tm_series_find(c->series, p->unit, x0), to = tm_series_find(c->series, p->unit, x1);
+  guint n = tm_series_n(c->series), from = tm_series_find(c->series, p->unit, x0),
+        to = tm_series_find(c->series, p->unit, x1);
   from = from ? from - 1 : 0;
   to = MIN(to + 1, n);
   if (from >= to) return;
   GdkRGBA ink = tm_ink(c->style.ink);
   cairo_save(cr);
-  cairo_rectangle(cr, (double)pane->area.origin.x - 1, (double)pane->area.origin.y - 2, aw + 8, (double)pane->area.size.height + 4);
+  cairo_rectangle(cr, (double)pane->area.origin.x - 1, (double)pane->area.origin.y - 2, aw + 8,
+                  (double)pane->area.size.height + 4);
   cairo_clip(cr);
   cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-  cairo_set_line_width(cr, (c->style.faint ? 1 : c->style.right ? 1.5 : 2) + (tm_ink_high_contrast() ? 1 : 0));
+  cairo_set_line_width(cr, (c->style.faint   ? 1
+                            : c->style.right ? 1.5
+                                             : 2) +
+                               (tm_ink_high_contrast() ? 1 : 0));
   if (c->style.dash[0] > 0) cairo_set_dash(cr, c->style.dash, 2, 0);
   gboolean dense = to - from > 2 * aw;
-  if (dense) path_columns(p, cr, c, pane);
-  else path_points(p, cr, c, pane, from, to);
+  if (dense)
+    path_columns(p, cr, c, pane);
+  else
+    path_points(p, cr, c, pane, from, to);
   tm_ink_set(cr, &ink, c->style.faint ? 0.32 : 1);
   cairo_stroke(cr);
   if (c->style.dots && (to - from) * 7 < aw) {
@@ -249,7 +270,8 @@ static void draw_curve(TmPlot *p, cairo_t *cr, TmPlotCurve *c) {
         if (columns[i].spread.bad && i - last > 7) draw_bad(cr, pane, last = (double)pane->area.origin.x + i);
     } else {
       for (guint i = from; i < to; i++)
-        if (!isfinite(tm_series_y(c->series, i))) draw_bad(cr, pane, tm_plot_to_px(p, tm_series_x(c->series, p->unit, i)));
+        if (!isfinite(tm_series_y(c->series, i)))
+          draw_bad(cr, pane, tm_plot_to_px(p, tm_series_x(c->series, p->unit, i)));
     }
   }
   cairo_restore(cr);
@@ -258,7 +280,8 @@ static void draw_curve(TmPlot *p, cairo_t *cr, TmPlotCurve *c) {
 static void draw_ring(TmPlot *p, cairo_t *cr, const TmPlotCurve *c) {
   const TmPlotPane *pane = &p->panes[c->style.pane];
   GdkRGBA ink = tm_ink(c->style.ink);
-  guint n = tm_series_n(c->series), at = isnan(c->ring) ? n : tm_series_find(c->series, TM_UNIT_STEPS, c->ring);
+  guint n = tm_series_n(c->series),
+        at = isnan(c->ring) ? n : tm_series_find(c->series, TM_UNIT_STEPS, c->ring);
   double right = (double)(pane->area.origin.x + pane->area.size.width);
   double y_value = NAN;
   if (c->style.end_value && n && isfinite(tm_series_y(c->series, n - 1))) {
@@ -268,7 +291,8 @@ static void draw_ring(TmPlot *p, cairo_t *cr, const TmPlotCurve *c) {
     if (x <= right + 1) text_at(p, cr, MIN(x + 10, right + 8), y_value, value, BOLD, &ink, 1);
   }
   if (at >= n) return;
-  double x = tm_plot_to_px(p, tm_series_x(c->series, p->unit, at)), y = y_px(pane, c->style.right, tm_series_y(c->series, at));
+  double x = tm_plot_to_px(p, tm_series_x(c->series, p->unit, at)),
+         y = y_px(pane, c->style.right, tm_series_y(c->series, at));
   if (!isfinite(y) || x < (double)pane->area.origin.x - 1 || x > right + 1) return;
   tm_ink_set(cr, &ink, 1);
   cairo_set_line_width(cr, 1.6);
@@ -290,16 +314,18 @@ static double label_room(TmPlot *p, const TmPlotCurve *c, int slot, int w, int h
   double x0, x1, share = label_places[slot / 2];
   guint n = tm_series_n(c->series);
   tm_plot_get_range(p, &x0, &x1);
-  double first = MAX(x0, tm_series_x(c->series, p->unit, 0)), last = MIN(x1, tm_series_x(c->series, p->unit, n - 1));
+  double first = MAX(x0, tm_series_x(c->series, p->unit, 0)),
+         last = MIN(x1, tm_series_x(c->series, p->unit, n - 1));
   guint at = tm_series_nearest(c->series, p->unit, first + share * (last - first));
   if (at == G_MAXUINT) return -1;
-  double cx = tm_plot_to_px(p, tm_series_x(c->series, p->unit, at)), cy = y_px(pane, c->style.right, tm_series_y(c->series, at));
+  double cx = tm_plot_to_px(p, tm_series_x(c->series, p->unit, at)),
+         cy = y_px(pane, c->style.right, tm_series_y(c->series, at));
   if (!isfinite(cy)) return -1;
   *lx = cx - w / 2.0;
   *ly = slot % 2 ? cy + 9 : cy - 9 - h;
   const graphene_rect_t *a = &pane->area;
-  if (*lx < (double)a->origin.x + 2 || *lx + w > (double)(a->origin.x + a->size.width) || *ly < (double)a->origin.y ||
-      *ly + h > (double)(a->origin.y + a->size.height))
+  if (*lx < (double)a->origin.x + 2 || *lx + w > (double)(a->origin.x + a->size.width) ||
+      *ly < (double)a->origin.y || *ly + h > (double)(a->origin.y + a->size.height))
     return -1;
   double room = 60;
   for (guint i = 0; i < p->n_curves; i++) {
@@ -308,7 +334,8 @@ static double label_room(TmPlot *p, const TmPlotCurve *c, int slot, int w, int h
     for (int k = 0; k <= 6; k++) {
       guint j = tm_series_nearest(o->series, p->unit, tm_plot_from_px(p, *lx + w * k / 6.0));
       if (j == G_MAXUINT) continue;
-      double px = tm_plot_to_px(p, tm_series_x(o->series, p->unit, j)), py = y_px(pane, o->style.right, tm_series_y(o->series, j));
+      double px = tm_plot_to_px(p, tm_series_x(o->series, p->unit, j)),
+             py = y_px(pane, o->style.right, tm_series_y(o->series, j));
       double dy = py < *ly ? *ly - py : py > *ly + h ? py - *ly - h : 0;
       double dx = px < *lx ? *lx - px : px > *lx + w ? px - *lx - w : 0;
       room = MIN(room, hypot(dx, dy));
@@ -317,7 +344,8 @@ static double label_room(TmPlot *p, const TmPlotCurve *c, int slot, int w, int h
   return room;
 }
 
-/* Names stand beside their curves; a place is kept while it has room, so that labels do not jump as values come in. */
+/* Names stand beside their curves; a place is kept while it has room, so that labels do not jump as values
+ * come in. */
 static void draw_label(TmPlot *p, cairo_t *cr, TmPlotCurve *c) {
   if (!c->style.name || c->style.end_value || tm_series_n(c->series) < 2) return;
   int w, h, best = -1;
@@ -368,7 +396,8 @@ static void draw_markers(TmPlot *p, cairo_t *cr) {
     rounded(cr, left, (double)a->origin.y - TITLE_H - 3, w + 20, CHIP_H - 1, 9);
     tm_ink_set(cr, &ink, 0.16);
     cairo_fill(cr);
-    text_at(p, cr, x, (double)a->origin.y - TITLE_H - 3 + CHIP_H / 2.0 - 0.5, m->label, BOLD | CENTRE, &ink, 1);
+    text_at(p, cr, x, (double)a->origin.y - TITLE_H - 3 + CHIP_H / 2.0 - 0.5, m->label, BOLD | CENTRE, &ink,
+            1);
     end = x + w / 2.0 + 10;
   }
 }
@@ -378,12 +407,14 @@ static void draw_notes(TmPlot *p, cairo_t *cr) {
   GdkRGBA c = tm_ink(TM_INK_ERROR), text = tm_ink_text(GTK_WIDGET(p), 1);
   double right = (double)(pane->area.origin.x + pane->area.size.width), y = (double)pane->area.origin.y + 8;
   if (pane->bad) {
-    g_autofree char *s = g_strdup_printf(ngettext("%u value is not a number", "%u values are not numbers", pane->bad), pane->bad);
+    g_autofree char *s = g_strdup_printf(
+        ngettext("%u value is not a number", "%u values are not numbers", pane->bad), pane->bad);
     text_at(p, cr, right - 4, y, s, RIGHT | BOLD, &c, 1);
     y += 15;
   }
   if (pane->low && pane->left.log) {
-    g_autofree char *s = g_strdup_printf(ngettext("%u value of 0 or less left out", "%u values of 0 or less left out", pane->low), pane->low);
+    g_autofree char *s = g_strdup_printf(
+        ngettext("%u value of 0 or less left out", "%u values of 0 or less left out", pane->low), pane->low);
     text_at(p, cr, right - 4, y, s, RIGHT, &text, 0.74);
   }
 }
@@ -471,7 +502,8 @@ static void draw_cross(TmPlot *p, cairo_t *cr) {
   }
   if (!n) return;
   g_autofree char *step = tm_words_count((guint64)tm_series_x(longest, TM_UNIT_STEPS, near));
-  g_autofree char *title = g_strdup_printf(_("Epoch %.1f · step %s"), tm_series_x(longest, TM_UNIT_EPOCHS, near), step);
+  g_autofree char *title =
+      g_strdup_printf(_("Epoch %.1f · step %s"), tm_series_x(longest, TM_UNIT_EPOCHS, near), step);
   draw_readout(p, cr, px, rows, n, title);
   for (guint i = 0; i < n; i++) g_free(rows[i].value);
 }

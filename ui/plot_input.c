@@ -84,29 +84,45 @@ static gboolean key(GtkEventControllerKey *k, guint val, guint code, GdkModifier
   if (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) return FALSE;
   tm_plot_get_range(p, &x0, &x1);
   switch (val) {
-  case GDK_KEY_Left: step_cross(p, -share); return TRUE;
-  case GDK_KEY_Right: step_cross(p, share); return TRUE;
-  case GDK_KEY_Home: tm_plot_set_cross(p, x0); return TRUE;
-  case GDK_KEY_End: tm_plot_set_cross(p, x1); return TRUE;
+  case GDK_KEY_Left:
+    step_cross(p, -share);
+    return TRUE;
+  case GDK_KEY_Right:
+    step_cross(p, share);
+    return TRUE;
+  case GDK_KEY_Home:
+    tm_plot_set_cross(p, x0);
+    return TRUE;
+  case GDK_KEY_End:
+    tm_plot_set_cross(p, x1);
+    return TRUE;
   case GDK_KEY_plus:
   case GDK_KEY_equal:
-  case GDK_KEY_KP_Add: zoom_around(p, 0.5); return TRUE;
+  case GDK_KEY_KP_Add:
+    zoom_around(p, 0.5);
+    return TRUE;
   case GDK_KEY_minus:
-  case GDK_KEY_KP_Subtract: zoom_around(p, 2.0); return TRUE;
+  case GDK_KEY_KP_Subtract:
+    zoom_around(p, 2.0);
+    return TRUE;
   case GDK_KEY_0:
-  case GDK_KEY_KP_0: tm_plot_zoom(p, 0, 0); return TRUE;
+  case GDK_KEY_KP_0:
+    tm_plot_zoom(p, 0, 0);
+    return TRUE;
   case GDK_KEY_Escape:
     if (isnan(p->cross)) return FALSE;
     tm_plot_set_cross(p, NAN);
     return TRUE;
-  default: return FALSE;
+  default:
+    return FALSE;
   }
 }
 
 static gboolean scroll(GtkEventControllerScroll *s, double dx, double dy, TmPlot *p) {
   (void)dx;
   /* Only with Ctrl, so that the page still scrolls over the plot. */
-  if (!(gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(s)) & GDK_CONTROL_MASK)) return FALSE;
+  if (!(gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(s)) & GDK_CONTROL_MASK))
+    return FALSE;
   zoom_around(p, dy < 0 ? 0.8 : 1.25);
   return TRUE;
 }

@@ -49,6 +49,7 @@ void tm_plot_add_input(TmPlot *p);
 /** Horizontal place of @x in widget pixels, and back. */
 double tm_plot_to_px(TmPlot *p, double x);
 double tm_plot_from_px(TmPlot *p, double px);
-/** The x of optimizer step @step in the present unit, from the longest series. NAN when there are no points. */
+/** The x of optimizer step @step in the present unit, from the longest series. NAN when there are no points.
+ */
 double tm_plot_step_to_x(TmPlot *p, double step);
 const char *tm_plot_unit_name(TmUnit unit);

@@ -36,8 +36,12 @@ void tm_probe_card_go(TmProbeCard *p, int by) {
   g_signal_emit(p, signals[PROBE_CHOSEN], 0, p->at);
 }
 
-static void previous_clicked(TmProbeCard *p) { tm_probe_card_go(p, -1); }
-static void next_clicked(TmProbeCard *p) { tm_probe_card_go(p, 1); }
+static void previous_clicked(TmProbeCard *p) {
+  tm_probe_card_go(p, -1);
+}
+static void next_clicked(TmProbeCard *p) {
+  tm_probe_card_go(p, 1);
+}
 
 static void opacity_changed(TmProbeCard *p) {
   double v = gtk_range_get_value(GTK_RANGE(p->opacity_scale)) / 100;
@@ -85,7 +89,8 @@ static void tm_probe_card_class_init(TmProbeCardClass *c) {
   gtk_widget_class_bind_template_child(wc, TmProbeCard, opacity_label);
   gtk_widget_class_bind_template_child(wc, TmProbeCard, opacity_value);
   gtk_widget_class_bind_template_child(wc, TmProbeCard, toggles_box);
-  signals[PROBE_CHOSEN] = g_signal_new("probe-chosen", TM_TYPE_PROBE_CARD, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[PROBE_CHOSEN] = g_signal_new("probe-chosen", TM_TYPE_PROBE_CARD, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                       NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
 }
 
 static void add_view(TmProbeCard *p, int i) {
@@ -126,7 +131,9 @@ static void tm_probe_card_init(TmProbeCard *p) {
   show_place(p);
 }
 
-GtkWidget *tm_probe_card_new(void) { return g_object_new(TM_TYPE_PROBE_CARD, NULL); }
+GtkWidget *tm_probe_card_new(void) {
+  return g_object_new(TM_TYPE_PROBE_CARD, NULL);
+}
 
 void tm_probe_card_set_choice(TmProbeCard *p, guint place, guint n) {
   p->at = place;

@@ -1,5 +1,5 @@
-/* probe_card.h: the picture the network is asked about while it learns: input, prediction, truth and errors, with the overlay's opacity and
- * the classes that are shown. Main thread. */
+/* probe_card.h: the picture the network is asked about while it learns: input, prediction, truth and errors,
+ * with the overlay's opacity and the classes that are shown. Main thread. */
 #pragma once
 
 #include <gtk/gtk.h>

@@ -59,7 +59,8 @@ char *tm_scene_describe(const TmScene *s, const guint8 *plane) {
     for (guint i = 1; i < s->classes->n; i++)
       if (shares[i] > shares[best]) best = i;
     if (!s->classes->n || shares[best] <= 0) break;
-    g_string_append_printf(text, "%s%s %.1f", k ? ", " : "", s->classes->classes[best].name, shares[best] * 100);
+    g_string_append_printf(text, "%s%s %.1f", k ? ", " : "", s->classes->classes[best].name,
+                           shares[best] * 100);
     shares[best] = -1;
   }
   if (text->len) g_string_append_printf(text, " %s", _("percent"));

@@ -1,4 +1,5 @@
-/* scene.h: one picture with its masks and the classes they speak of, shared by the views that show it. Immutable once made; any thread. */
+/* scene.h: one picture with its masks and the classes they speak of, shared by the views that show it.
+ * Immutable once made; any thread. */
 #pragma once
 
 #include "engine/data/class_table.h"

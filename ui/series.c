@@ -56,9 +56,15 @@ void tm_series_clear(TmSeries *s) {
   s->amount = NAN;
 }
 
-guint tm_series_n(const TmSeries *s) { return s->y->len; }
-double tm_series_x(const TmSeries *s, TmUnit unit, guint i) { return g_array_index(s->x[unit], double, i); }
-double tm_series_y(const TmSeries *s, guint i) { return (double)g_array_index(s->y, float, i); }
+guint tm_series_n(const TmSeries *s) {
+  return s->y->len;
+}
+double tm_series_x(const TmSeries *s, TmUnit unit, guint i) {
+  return g_array_index(s->x[unit], double, i);
+}
+double tm_series_y(const TmSeries *s, guint i) {
+  return (double)g_array_index(s->y, float, i);
+}
 
 static void spread_point(TmSpread *d, float v) {
   d->n++;
@@ -68,8 +74,10 @@ static void spread_point(TmSpread *d, float v) {
   }
   if (v < d->lo) d->lo = v;
   if (v > d->hi) d->hi = v;
-  if (v <= 0) d->low++;
-  else if (v < d->low_positive) d->low_positive = v;
+  if (v <= 0)
+    d->low++;
+  else if (v < d->low_positive)
+    d->low_positive = v;
 }
 
 static void spread_join(TmSpread *d, const TmSpread *e) {
@@ -88,8 +96,10 @@ static void close_blocks(TmSeries *s) {
     n /= BLOCK;
     TmSpread d = nothing;
     for (guint i = (n - 1) * BLOCK; i < n * BLOCK; i++) {
-      if (l == 0) spread_point(&d, g_array_index(s->y, float, i));
-      else spread_join(&d, &g_array_index(s->level[l - 1], TmSpread, i));
+      if (l == 0)
+        spread_point(&d, g_array_index(s->y, float, i));
+      else
+        spread_join(&d, &g_array_index(s->level[l - 1], TmSpread, i));
     }
     g_array_append_val(s->level[l], d);
   }
@@ -97,7 +107,8 @@ static void close_blocks(TmSeries *s) {
 
 void tm_series_add(TmSeries *s, double step, double epoch, double minutes, double value) {
   guint n = s->y->len;
-  if (n > 0 && step <= tm_series_x(s, TM_UNIT_STEPS, n - 1)) cut_to(s, tm_series_find(s, TM_UNIT_STEPS, step));
+  if (n > 0 && step <= tm_series_x(s, TM_UNIT_STEPS, n - 1))
+    cut_to(s, tm_series_find(s, TM_UNIT_STEPS, step));
   float v = (float)value;
   g_array_append_val(s->x[TM_UNIT_EPOCHS], epoch);
   g_array_append_val(s->x[TM_UNIT_STEPS], step);
@@ -110,8 +121,10 @@ guint tm_series_find(const TmSeries *s, TmUnit unit, double x) {
   guint lo = 0, hi = s->y->len;
   while (lo < hi) {
     guint mid = lo + (hi - lo) / 2;
-    if (tm_series_x(s, unit, mid) < x) lo = mid + 1;
-    else hi = mid;
+    if (tm_series_x(s, unit, mid) < x)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo;
 }
@@ -138,8 +151,10 @@ void tm_series_spread(const TmSeries *s, guint from, guint to, TmSpread *out) {
       size = b;
       level++;
     }
-    if (level < 0) spread_point(out, g_array_index(s->y, float, i));
-    else spread_join(out, &g_array_index(s->level[level], TmSpread, i / size));
+    if (level < 0)
+      spread_point(out, g_array_index(s->y, float, i));
+    else
+      spread_join(out, &g_array_index(s->level[level], TmSpread, i / size));
     i += size;
   }
 }
@@ -166,7 +181,8 @@ void tm_series_columns(const TmSeries *s, TmUnit unit, double x0, double x1, gui
 
 void tm_series_smooth(TmSeries *out, const TmSeries *in, double amount) {
   guint n = tm_series_n(in);
-  if (out->amount != amount || out->smoothed_cuts != in->epoch_of_cuts || out->smoothed > n || out->smoothed != out->y->len) {
+  if (out->amount != amount || out->smoothed_cuts != in->epoch_of_cuts || out->smoothed > n ||
+      out->smoothed != out->y->len) {
     tm_series_clear(out);
     out->amount = amount;
     out->smoothed = 0;

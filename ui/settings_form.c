@@ -27,12 +27,30 @@ const char *tm_settings_choice_text(const char *choice) {
   static const struct {
     const char *choice, *text;
   } texts[] = {
-      {"transposed", N_("Transposed")}, {"bilinear", N_("Bilinear")}, {"auto", N_("Automatic")}, {"f32", N_("32 bit")},
-      {"bf16", N_("bfloat16")}, {"cuda", N_("CUDA")}, {"cpu", N_("Processor")}, {"ref", N_("Reference")},
-      {"cross-entropy", N_("Cross-entropy")}, {"focal", N_("Focal")}, {"dice", N_("Dice")},
-      {"cross-entropy+dice", N_("Cross-entropy + Dice")}, {"focal+dice", N_("Focal + Dice")}, {"none", N_("None")},
-      {"median", N_("Median")}, {"sqrt", N_("Square root")}, {"log", N_("Logarithm")}, {"sgd", N_("SGD")}, {"adam", N_("Adam")},
-      {"adamw", N_("AdamW")}, {"constant", N_("Constant")}, {"step", N_("Step")}, {"poly", N_("Poly")}, {"cosine", N_("Cosine")},
+      {"transposed", N_("Transposed")},
+      {"bilinear", N_("Bilinear")},
+      {"auto", N_("Automatic")},
+      {"f32", N_("32 bit")},
+      {"bf16", N_("bfloat16")},
+      {"cuda", N_("CUDA")},
+      {"cpu", N_("Processor")},
+      {"ref", N_("Reference")},
+      {"cross-entropy", N_("Cross-entropy")},
+      {"focal", N_("Focal")},
+      {"dice", N_("Dice")},
+      {"cross-entropy+dice", N_("Cross-entropy + Dice")},
+      {"focal+dice", N_("Focal + Dice")},
+      {"none", N_("None")},
+      {"median", N_("Median")},
+      {"sqrt", N_("Square root")},
+      {"log", N_("Logarithm")},
+      {"sgd", N_("SGD")},
+      {"adam", N_("Adam")},
+      {"adamw", N_("AdamW")},
+      {"constant", N_("Constant")},
+      {"step", N_("Step")},
+      {"poly", N_("Poly")},
+      {"cosine", N_("Cosine")},
       {"one-cycle", N_("One-cycle")},
   };
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
@@ -48,7 +66,8 @@ static void show_value(Field *f) {
   } else if (GTK_IS_SWITCH(f->editor)) {
     text = g_strdup(gtk_switch_get_active(GTK_SWITCH(f->editor)) ? _("On") : _("Off"));
   } else {
-    text = g_strdup(tm_settings_choice_text(f->option->choices[gtk_drop_down_get_selected(GTK_DROP_DOWN(f->editor))]));
+    text = g_strdup(
+        tm_settings_choice_text(f->option->choices[gtk_drop_down_get_selected(GTK_DROP_DOWN(f->editor))]));
   }
   gtk_label_set_label(GTK_LABEL(f->value), text);
 }
@@ -77,7 +96,8 @@ static void show_preset(TmSettingsForm *f) {
   f->quiet = TRUE;
   gtk_drop_down_set_selected(GTK_DROP_DOWN(f->preset), at);
   f->quiet = before;
-  gtk_widget_set_tooltip_text(f->preset_row, names[at] ? _(tm_settings_preset_text(names[at])) : _("Settings of your own"));
+  gtk_widget_set_tooltip_text(f->preset_row,
+                              names[at] ? _(tm_settings_preset_text(names[at])) : _("Settings of your own"));
 }
 
 static void changed(TmSettingsForm *f) {
@@ -134,8 +154,10 @@ static GtkWidget *spin_new(const TmOption *o, TmSettingsForm *f) {
     double size = o->def > 0 ? o->def : (o->hi - o->lo) / 10;
     step = pow(10, floor(log10(MIN(size, (o->hi - o->lo) / 4)))) / 2;
   }
-  GtkWidget *b = gtk_spin_button_new(gtk_adjustment_new(o->def, o->lo, o->hi, step, step * 10, 0), 0, o->type == TM_OPTION_INT ? 0 : 9);
-  gtk_spin_button_set_update_policy(GTK_SPIN_BUTTON(b), GTK_UPDATE_IF_VALID); /* what is no number changes nothing */
+  GtkWidget *b = gtk_spin_button_new(gtk_adjustment_new(o->def, o->lo, o->hi, step, step * 10, 0), 0,
+                                     o->type == TM_OPTION_INT ? 0 : 9);
+  gtk_spin_button_set_update_policy(GTK_SPIN_BUTTON(b),
+                                    GTK_UPDATE_IF_VALID); /* what is no number changes nothing */
   gtk_editable_set_width_chars(GTK_EDITABLE(b), 6);
   gtk_editable_set_max_width_chars(GTK_EDITABLE(b), 6);
   gtk_widget_add_css_class(b, "tm-spin");
@@ -170,14 +192,16 @@ static void add_field(TmSettingsForm *f, Field *field, const TmOption *o, AdwExp
   gtk_widget_set_tooltip_text(field->row, _(o->help));
   field->editor = editor_new(o, f);
   gtk_widget_set_valign(field->editor, GTK_ALIGN_CENTER);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(field->editor), GTK_ACCESSIBLE_PROPERTY_LABEL, _(o->label),
-                                 GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, _(o->help), -1);
+  /* Its name comes from the row, whose activatable widget it is. */
+  gtk_accessible_update_property(GTK_ACCESSIBLE(field->editor), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                 _(o->help), -1);
   field->value = gtk_label_new(NULL);
   gtk_widget_add_css_class(field->value, "tm-small");
   gtk_widget_add_css_class(field->value, "numeric");
   field->lock = gtk_image_new_from_icon_name("changes-prevent-symbolic");
   gtk_widget_add_css_class(field->lock, "tm-lock");
-  gtk_accessible_update_property(GTK_ACCESSIBLE(field->lock), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Fixed for this run"), -1);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(field->lock), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Fixed for this run"), -1);
   adw_action_row_add_suffix(ADW_ACTION_ROW(field->row), field->editor);
   adw_action_row_add_suffix(ADW_ACTION_ROW(field->row), field->value);
   adw_action_row_add_suffix(ADW_ACTION_ROW(field->row), field->lock);
@@ -213,7 +237,6 @@ static void add_preset(TmSettingsForm *f) {
   adw_preferences_row_set_title(ADW_PREFERENCES_ROW(f->preset_row), _("Preset"));
   f->preset = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
   gtk_widget_set_valign(f->preset, GTK_ALIGN_CENTER);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(f->preset), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Preset"), -1);
   g_signal_connect(f->preset, "notify::selected", G_CALLBACK(preset_chosen), f);
   f->preset_lock = gtk_image_new_from_icon_name("changes-prevent-symbolic");
   gtk_widget_add_css_class(f->preset_lock, "tm-lock");
@@ -232,7 +255,8 @@ static void finalize(GObject *o) {
 
 static void tm_settings_form_class_init(TmSettingsFormClass *c) {
   G_OBJECT_CLASS(c)->finalize = finalize;
-  signals[CHANGED] = g_signal_new("changed", TM_TYPE_SETTINGS_FORM, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[CHANGED] =
+      g_signal_new("changed", TM_TYPE_SETTINGS_FORM, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void tm_settings_form_init(TmSettingsForm *f) {
@@ -266,19 +290,29 @@ static void tm_settings_form_init(TmSettingsForm *f) {
   f->quiet = FALSE;
 }
 
-GtkWidget *tm_settings_form_new(void) { return g_object_new(TM_TYPE_SETTINGS_FORM, NULL); }
+GtkWidget *tm_settings_form_new(void) {
+  return g_object_new(TM_TYPE_SETTINGS_FORM, NULL);
+}
 
 static void set_field(Field *f, const TmSettings *s) {
   const char *at = (const char *)s + f->option->offset;
   switch (f->option->type) {
-  case TM_OPTION_INT: gtk_spin_button_set_value(GTK_SPIN_BUTTON(f->editor), *(const int *)(const void *)at); break;
-  case TM_OPTION_FLOAT: gtk_spin_button_set_value(GTK_SPIN_BUTTON(f->editor), *(const double *)(const void *)at); break;
-  case TM_OPTION_BOOL: gtk_switch_set_active(GTK_SWITCH(f->editor), *(const gboolean *)(const void *)at); break;
+  case TM_OPTION_INT:
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(f->editor), *(const int *)(const void *)at);
+    break;
+  case TM_OPTION_FLOAT:
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(f->editor), *(const double *)(const void *)at);
+    break;
+  case TM_OPTION_BOOL:
+    gtk_switch_set_active(GTK_SWITCH(f->editor), *(const gboolean *)(const void *)at);
+    break;
   case TM_OPTION_CHOICE:
     for (guint i = 0; f->option->choices[i]; i++)
-      if (g_strcmp0(f->option->choices[i], *(const char *const *)(const void *)at) == 0) gtk_drop_down_set_selected(GTK_DROP_DOWN(f->editor), i);
+      if (g_strcmp0(f->option->choices[i], *(const char *const *)(const void *)at) == 0)
+        gtk_drop_down_set_selected(GTK_DROP_DOWN(f->editor), i);
     break;
-  case TM_OPTION_TEXT: break;
+  case TM_OPTION_TEXT:
+    break;
   }
   show_value(f);
 }
@@ -297,13 +331,21 @@ void tm_settings_form_get(TmSettingsForm *f, TmSettings *out) {
     const Field *field = &f->fields[i];
     char *at = (char *)out + field->option->offset;
     switch (field->option->type) {
-    case TM_OPTION_INT: *(int *)(void *)at = gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(field->editor)); break;
-    case TM_OPTION_FLOAT: *(double *)(void *)at = gtk_spin_button_get_value(GTK_SPIN_BUTTON(field->editor)); break;
-    case TM_OPTION_BOOL: *(gboolean *)(void *)at = gtk_switch_get_active(GTK_SWITCH(field->editor)); break;
-    case TM_OPTION_CHOICE:
-      *(const char **)(void *)at = field->option->choices[gtk_drop_down_get_selected(GTK_DROP_DOWN(field->editor))];
+    case TM_OPTION_INT:
+      *(int *)(void *)at = gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(field->editor));
       break;
-    case TM_OPTION_TEXT: break;
+    case TM_OPTION_FLOAT:
+      *(double *)(void *)at = gtk_spin_button_get_value(GTK_SPIN_BUTTON(field->editor));
+      break;
+    case TM_OPTION_BOOL:
+      *(gboolean *)(void *)at = gtk_switch_get_active(GTK_SWITCH(field->editor));
+      break;
+    case TM_OPTION_CHOICE:
+      *(const char **)(void *)at =
+          field->option->choices[gtk_drop_down_get_selected(GTK_DROP_DOWN(field->editor))];
+      break;
+    case TM_OPTION_TEXT:
+      break;
     }
   }
 }

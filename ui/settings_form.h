@@ -1,5 +1,5 @@
-/* settings_form.h: a form made from the option table: presets on top, a section per group, every option with the editor of its type and
- * its help. While locked, every row shows its value and a lock. Main thread. */
+/* settings_form.h: a form made from the option table: presets on top, a section per group, every option with
+ * the editor of its type and its help. While locked, every row shows its value and a lock. Main thread. */
 #pragma once
 
 #include <adwaita.h>

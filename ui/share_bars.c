@@ -35,7 +35,8 @@ static void bar_snapshot(GtkWidget *w, GtkSnapshot *s) {
   gtk_snapshot_append_border(s, &r, (float[]){1, 1, 1, 1}, (GdkRGBA[]){edge, edge, edge, edge});
 }
 
-static void bar_measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base, int *nat_base) {
+static void bar_measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
+                        int *nat_base) {
   (void)w;
   (void)for_size;
   *min = o == GTK_ORIENTATION_HORIZONTAL ? 40 : 16;
@@ -49,7 +50,9 @@ static void tm_share_bar_class_init(TmShareBarClass *c) {
   gtk_widget_class_set_accessible_role(GTK_WIDGET_CLASS(c), GTK_ACCESSIBLE_ROLE_PRESENTATION);
 }
 
-static void tm_share_bar_init(TmShareBar *b) { tm_ink_watch(GTK_WIDGET(b)); }
+static void tm_share_bar_init(TmShareBar *b) {
+  tm_ink_watch(GTK_WIDGET(b));
+}
 
 struct _TmShareBars {
   GtkWidget parent;
@@ -70,10 +73,13 @@ static void tm_share_bars_class_init(TmShareBarsClass *c) {
 }
 
 static void tm_share_bars_init(TmShareBars *b) {
-  gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Class share of pixels"), -1);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Class share of pixels"),
+                                 -1);
 }
 
-GtkWidget *tm_share_bars_new(void) { return g_object_new(TM_TYPE_SHARE_BARS, NULL); }
+GtkWidget *tm_share_bars_new(void) {
+  return g_object_new(TM_TYPE_SHARE_BARS, NULL);
+}
 
 static int by_share(gconstpointer a, gconstpointer b, gpointer shares) {
   const double *s = shares;

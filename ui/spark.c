@@ -14,12 +14,14 @@ G_DEFINE_FINAL_TYPE(TmSpark, tm_spark, GTK_TYPE_WIDGET)
 static double top_value(TmSpark *s) {
   if (s->full > 0) return s->full;
   double top = 0;
-  for (guint i = 0; i < s->points->len; i++) top = fmax(top, (double)g_array_index(s->points, graphene_point_t, i).y);
+  for (guint i = 0; i < s->points->len; i++)
+    top = fmax(top, (double)g_array_index(s->points, graphene_point_t, i).y);
   return top > 0 ? top * 1.2 : 1;
 }
 
 /* One stretch without gaps, from point @from to @to. */
-static void draw_stretch(TmSpark *s, cairo_t *cr, guint from, guint to, double w, double h, double top, const GdkRGBA *ink) {
+static void draw_stretch(TmSpark *s, cairo_t *cr, guint from, guint to, double w, double h, double top,
+                         const GdkRGBA *ink) {
   double x0 = 0, x = 0;
   for (guint i = from; i <= to; i++) {
     const graphene_point_t *p = &g_array_index(s->points, graphene_point_t, i);
@@ -52,11 +54,13 @@ static void snapshot(GtkWidget *widget, GtkSnapshot *snap) {
   if (w < 1 || h < 1) return;
   GskRoundedRect well;
   gsk_rounded_rect_init_from_rect(&well, &GRAPHENE_RECT_INIT(0, 0, (float)w, (float)h), 6);
-  GdkRGBA tint = tm_ink_text(widget, tm_ink_high_contrast() ? 0 : 0.05), grid = tm_ink_text(widget, tm_ink_high_contrast() ? 0.5 : 0.1);
+  GdkRGBA tint = tm_ink_text(widget, tm_ink_high_contrast() ? 0 : 0.05),
+          grid = tm_ink_text(widget, tm_ink_high_contrast() ? 0.5 : 0.1);
   gtk_snapshot_push_rounded_clip(snap, &well);
   gtk_snapshot_append_color(snap, &tint, &well.bounds);
   for (int t = 10; t < TM_SPARK_SECONDS; t += 10)
-    gtk_snapshot_append_color(snap, &grid, &GRAPHENE_RECT_INIT(roundf((float)(w * t) / TM_SPARK_SECONDS), 0, 1, (float)h));
+    gtk_snapshot_append_color(snap, &grid,
+                              &GRAPHENE_RECT_INIT(roundf((float)(w * t) / TM_SPARK_SECONDS), 0, 1, (float)h));
   cairo_t *cr = gtk_snapshot_append_cairo(snap, &well.bounds);
   GdkRGBA ink = tm_ink(s->ink);
   double top = top_value(s);
@@ -70,7 +74,8 @@ static void snapshot(GtkWidget *widget, GtkSnapshot *snap) {
   gtk_snapshot_pop(snap);
 }
 
-static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base, int *nat_base) {
+static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
+                    int *nat_base) {
   (void)w;
   (void)for_size;
   *min = o == GTK_ORIENTATION_HORIZONTAL ? 32 : 18;
@@ -108,6 +113,7 @@ void tm_spark_set_full(TmSpark *s, double full) {
 
 void tm_spark_set_points(TmSpark *s, const float *ages, const float *values, guint n) {
   g_array_set_size(s->points, n);
-  for (guint i = 0; i < n; i++) g_array_index(s->points, graphene_point_t, i) = GRAPHENE_POINT_INIT(ages[i], values[i]);
+  for (guint i = 0; i < n; i++)
+    g_array_index(s->points, graphene_point_t, i) = GRAPHENE_POINT_INIT(ages[i], values[i]);
   gtk_widget_queue_draw(GTK_WIDGET(s));
 }

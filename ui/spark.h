@@ -1,4 +1,5 @@
-/* spark.h: the last 60 seconds of one reading as a filled line. A reading that is not to be had leaves a gap. Main thread. */
+/* spark.h: the last 60 seconds of one reading as a filled line. A reading that is not to be had leaves a gap.
+ * Main thread. */
 #pragma once
 
 #include <gtk/gtk.h>

@@ -1,4 +1,5 @@
-/* swatch.h: a class's colour, 12 pixels, with a border so that pale and dark ones stay visible. Void is hatched. Main thread. */
+/* swatch.h: a class's colour, 12 pixels, with a border so that pale and dark ones stay visible. Void is
+ * hatched. Main thread. */
 #pragma once
 
 #include <gtk/gtk.h>

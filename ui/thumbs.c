@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
   Back *back;
   guint id, entry;
-  int cancelled; /* atomic */
+  int cancelled;      /* atomic */
   TmThumbReady ready; /* main thread only, as are the next two */
   gpointer user;
   TmScene *scene;
@@ -84,7 +84,8 @@ static gboolean deliver(gpointer data) {
   TmThumbs *t = j->back->front;
   if (!t) return G_SOURCE_REMOVE;
   if (j->scene) keep(t, j->entry, j->scene);
-  if (g_hash_table_steal(t->jobs, GUINT_TO_POINTER(j->id)) && !g_atomic_int_get(&j->cancelled)) j->ready(j->entry, j->scene, j->error, j->user);
+  if (g_hash_table_steal(t->jobs, GUINT_TO_POINTER(j->id)) && !g_atomic_int_get(&j->cancelled))
+    j->ready(j->entry, j->scene, j->error, j->user);
   return G_SOURCE_REMOVE;
 }
 
@@ -94,7 +95,8 @@ static void work(gpointer data, gpointer user) {
   if (!g_atomic_int_get(&j->cancelled)) {
     TmSample s = {0};
     if (tm_dataset_read_small(j->back->dataset, j->entry, j->back->side, &s, &j->error))
-      j->scene = tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels), tm_dataset_classes(j->back->dataset));
+      j->scene = tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels),
+                              tm_dataset_classes(j->back->dataset));
     tm_sample_clear(&s);
   }
   tm_main_call(j->back->context, G_PRIORITY_DEFAULT_IDLE, deliver, j, job_free);
@@ -157,4 +159,6 @@ void tm_thumbs_cancel(TmThumbs *t, guint id) {
   g_hash_table_steal(t->jobs, GUINT_TO_POINTER(id));
 }
 
-gsize tm_thumbs_size(TmThumbs *t) { return t->size; }
+gsize tm_thumbs_size(TmThumbs *t) {
+  return t->size;
+}

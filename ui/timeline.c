@@ -23,7 +23,8 @@ typedef struct {
   double seconds;
 } Segment;
 
-static void text_at(GtkWidget *w, cairo_t *cr, double x, double y, const char *text, gboolean bold, int align, const GdkRGBA *c) {
+static void text_at(GtkWidget *w, cairo_t *cr, double x, double y, const char *text, gboolean bold, int align,
+                    const GdkRGBA *c) {
   g_autoptr(PangoLayout) l = gtk_widget_create_pango_layout(w, text);
   PangoAttrList *attrs = pango_attr_list_new();
   if (bold) pango_attr_list_insert(attrs, pango_attr_weight_new(PANGO_WEIGHT_BOLD));
@@ -70,8 +71,10 @@ static void hatch(cairo_t *cr, double x, double y, double w, double h, const Gdk
   cairo_restore(cr);
 }
 
-/* One lane: the well, its segments left to right. What does not fit into its segment is said by the sentence and the tooltip. */
-static void draw_lane(GtkWidget *w, cairo_t *cr, double x, double y, double width, double seconds, const char *label, const Segment *s, guint n) {
+/* One lane: the well, its segments left to right. What does not fit into its segment is said by the sentence
+ * and the tooltip. */
+static void draw_lane(GtkWidget *w, cairo_t *cr, double x, double y, double width, double seconds,
+                      const char *label, const Segment *s, guint n) {
   GdkRGBA well = tm_ink_text(w, 0.05), dim = tm_ink_text(w, 0.74);
   static const GdkRGBA white = {1, 1, 1, 1}, black = {0, 0, 0, 0.87f};
   text_at(w, cr, 0, y + LANE_H / 2.0, label, FALSE, 0, &dim);
@@ -92,7 +95,9 @@ static void draw_lane(GtkWidget *w, cairo_t *cr, double x, double y, double widt
     }
     g_autofree char *span = tm_words_span(s[i].seconds);
     g_autofree char *full = g_strdup_printf("%s %s", _(s[i].name), span);
-    const char *shown = text_width(w, full) + 14 <= px ? full : text_width(w, _(s[i].name)) + 12 <= px ? _(s[i].name) : NULL;
+    const char *shown = text_width(w, full) + 14 <= px           ? full
+                        : text_width(w, _(s[i].name)) + 12 <= px ? _(s[i].name)
+                                                                 : NULL;
     if (shown && s[i].idle) { /* a plate keeps the words clear of the hatching */
       double tw = text_width(w, shown) + 12;
       box(cr, at + px / 2 - tw / 2, y + 3, tw, LANE_H - 6);
@@ -119,7 +124,8 @@ static void snapshot(GtkWidget *w, GtkSnapshot *snap) {
   double all = fmax(fmax(engine, parts), loader);
   if (!(all > 0)) all = 0.1;
   double x = LABEL_W, inner = width - LABEL_W - 2;
-  const Segment load[] = {{N_("Load and decode"), TM_INK_LOAD, FALSE, TRUE, m->decode}, {N_("Augment"), TM_INK_AUGMENT, FALSE, FALSE, m->augment}};
+  const Segment load[] = {{N_("Load and decode"), TM_INK_LOAD, FALSE, TRUE, m->decode},
+                          {N_("Augment"), TM_INK_AUGMENT, FALSE, FALSE, m->augment}};
   double rest = engine - parts;
   const Segment run[] = {{N_("Waiting for pictures"), TM_INK_VALIDATION, TRUE, FALSE, m->wait},
                          {N_("Forward and backward"), TM_INK_NETWORK, FALSE, FALSE, m->network},
@@ -143,7 +149,8 @@ static void snapshot(GtkWidget *w, GtkSnapshot *snap) {
   cairo_destroy(cr);
 }
 
-static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base, int *nat_base) {
+static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
+                    int *nat_base) {
   (void)w;
   (void)for_size;
   *min = o == GTK_ORIENTATION_HORIZONTAL ? 200 : 2 * LANE_H + LANE_GAP + AXIS_H;
@@ -157,11 +164,13 @@ static gboolean query_tooltip(GtkWidget *w, int x, int y, gboolean keyboard, Gtk
   (void)keyboard;
   const TmTimelineTimes *m = &TM_TIMELINE(w)->times;
   if (!(m->step > 0)) return FALSE;
-  g_autofree char *step = tm_words_span(m->step), *wait = tm_words_span(m->wait), *decode = tm_words_span(m->decode),
-                  *augment = tm_words_span(m->augment), *network = tm_words_span(m->network), *update = tm_words_span(m->update),
+  g_autofree char *step = tm_words_span(m->step), *wait = tm_words_span(m->wait),
+                  *decode = tm_words_span(m->decode), *augment = tm_words_span(m->augment),
+                  *network = tm_words_span(m->network), *update = tm_words_span(m->update),
                   *draw = tm_words_span(m->draw);
   g_autofree char *text =
-      g_strdup_printf(_("One step: %s\nWaiting for pictures: %s\nForward and backward: %s\nUpdate: %s\nDrawing the probe: %s\n"
+      g_strdup_printf(_("One step: %s\nWaiting for pictures: %s\nForward and backward: %s\nUpdate: "
+                        "%s\nDrawing the probe: %s\n"
                         "Load and decode, of worker time: %s\nAugment, of worker time: %s"),
                       step, wait, network, update, draw, decode, augment);
   gtk_tooltip_set_text(tip, text);
@@ -183,7 +192,9 @@ static void tm_timeline_init(TmTimeline *t) {
   tm_ink_watch(GTK_WIDGET(t));
 }
 
-GtkWidget *tm_timeline_new(void) { return g_object_new(TM_TYPE_TIMELINE, NULL); }
+GtkWidget *tm_timeline_new(void) {
+  return g_object_new(TM_TYPE_TIMELINE, NULL);
+}
 
 void tm_timeline_set(TmTimeline *t, const TmTimelineTimes *times) {
   t->times = *times;
@@ -196,7 +207,8 @@ gboolean tm_timeline_sentence(const TmTimelineTimes *m, char **strong, char **re
     *strong = g_strdup(_("The first steps are being measured."));
     return FALSE;
   }
-  double wait = fmax(m->wait, 0) / m->step, network = fmax(m->network, 0) / m->step, draw = fmax(m->draw, 0) / m->step;
+  double wait = fmax(m->wait, 0) / m->step, network = fmax(m->network, 0) / m->step,
+         draw = fmax(m->draw, 0) / m->step;
   if (wait > 0.15) {
     g_autofree char *share = tm_words_percent(wait), *span = tm_words_span(m->wait);
     *strong = g_strdup_printf(_("Loading holds the network back %s of each step."), share);

@@ -18,7 +18,8 @@ typedef struct {
   char *dropped; /* why it is not used; NULL: usable as far as known */
 } Rung;
 
-static Rung rungs[TM_N_VIZ] = {[TM_VIZ_GL] = {.ops = &tm_viz_gl_ops}, [TM_VIZ_MEMORY] = {.ops = &tm_viz_memory_ops}};
+static Rung rungs[TM_N_VIZ] = {
+    [TM_VIZ_GL] = {.ops = &tm_viz_gl_ops}, [TM_VIZ_MEMORY] = {.ops = &tm_viz_memory_ops}};
 static const char letters[TM_N_VIZ + 1] = "ABCD";
 
 void tm_viz_drop(TmVizRung rung, const char *reason) {
@@ -58,8 +59,10 @@ static gboolean usable(int i) {
   if (!r->probed) {
     r->probed = TRUE;
     g_autoptr(GError) error = NULL;
-    if (!r->ops) r->dropped = g_strdup(_("no CUDA engine is in use"));
-    else if (r->ops->probe && !r->ops->probe(gdk_display_get_default(), &error)) r->dropped = g_strdup(error->message);
+    if (!r->ops)
+      r->dropped = g_strdup(_("no CUDA engine is in use"));
+    else if (r->ops->probe && !r->ops->probe(gdk_display_get_default(), &error))
+      r->dropped = g_strdup(error->message);
   }
   return !r->dropped;
 }
@@ -71,9 +74,14 @@ TmVizRung tm_viz_rung(void) {
   return TM_VIZ_MEMORY;
 }
 
+void tm_viz_spare_processor(void) {
+  if (g_getenv("GSK_RENDERER") || g_getenv("TARMAC_VIZ")) return;
+  if (tm_viz_rung() == TM_VIZ_MEMORY) g_setenv("GSK_RENDERER", "cairo", TRUE);
+}
+
 char *tm_viz_describe(void) {
-  static const char *const names[TM_N_VIZ] = {N_("CUDA–OpenGL interop"), N_("pinned copy"), N_("OpenGL pixel buffer"),
-                                              N_("memory texture, no OpenGL")};
+  static const char *const names[TM_N_VIZ] = {N_("CUDA–OpenGL interop"), N_("pinned copy"),
+                                              N_("OpenGL pixel buffer"), N_("memory texture, no OpenGL")};
   TmVizRung at = tm_viz_rung();
   GString *s = g_string_new(NULL);
   g_string_append_printf(s, "%c, %s", letters[at], _(names[at]));
@@ -105,9 +113,15 @@ void tm_viz_sink_free(TmVizSink *s) {
   g_free(s);
 }
 
-int tm_viz_sink_width(const TmVizSink *s) { return s->w; }
-int tm_viz_sink_height(const TmVizSink *s) { return s->h; }
-GdkPaintable *tm_viz_sink_paintable(TmVizSink *s) { return GDK_PAINTABLE(s->frame); }
+int tm_viz_sink_width(const TmVizSink *s) {
+  return s->w;
+}
+int tm_viz_sink_height(const TmVizSink *s) {
+  return s->h;
+}
+GdkPaintable *tm_viz_sink_paintable(TmVizSink *s) {
+  return GDK_PAINTABLE(s->frame);
+}
 
 /* Opens the sink on the rung in use; steps down while opening fails. */
 static gboolean open_state(TmVizSink *s, GError **error) {
@@ -147,7 +161,8 @@ gboolean tm_viz_sink_draw(TmVizSink *s, TmVizDraw draw, gpointer user) {
       if (map.kind == TM_VIZ_HOST) draw(&map, s->w, s->h, user);
       if (tm_viz_sink_unmap(s, &error)) return TRUE;
     }
-    if (!error || !s->state || s->rung == TM_VIZ_MEMORY) return FALSE; /* left out; nothing below plain memory */
+    if (!error || !s->state || s->rung == TM_VIZ_MEMORY)
+      return FALSE; /* left out; nothing below plain memory */
     tm_viz_drop(s->rung, error->message);
   }
   return FALSE;

@@ -5,11 +5,13 @@
  *   C  an OpenGL pixel buffer filled by the processor, a ring of three textures
  *   D  a texture in plain memory: always works
  *
- * A sink is one picture on the screen. tm_viz_sink_map() lends memory for a frame, tm_viz_sink_unmap() shows it, and the paintable keeps its
- * identity from frame to frame. A rung that fails is left for the rest of the session, the reason is kept, and the same frame goes out by the
- * next one. TARMAC_VIZ=A|B|C|D begins at that rung. Main thread only.
+ * A sink is one picture on the screen. tm_viz_sink_map() lends memory for a frame, tm_viz_sink_unmap() shows
+ * it, and the paintable keeps its identity from frame to frame. A rung that fails is left for the rest of the
+ * session, the reason is kept, and the same frame goes out by the next one. TARMAC_VIZ=A|B|C|D begins at that
+ * rung. Main thread only.
  *
- * Rungs A and B are added by the part that knows CUDA through tm_viz_register(); everything below works without them. */
+ * Rungs A and B are added by the part that knows CUDA through tm_viz_register(); everything below works
+ * without them. */
 #pragma once
 
 #include <gtk/gtk.h>
@@ -30,7 +32,8 @@ typedef struct {
   gboolean (*probe)(GdkDisplay *display, GError **error);
   /* A sink's state for w x h pixels; NULL with @error. */
   gpointer (*open)(int w, int h, GError **error);
-  /* Lends memory for a frame. FALSE without an error: all textures are still on the screen, leave this frame out. */
+  /* Lends memory for a frame. FALSE without an error: all textures are still on the screen, leave this frame
+   * out. */
   gboolean (*map)(gpointer state, TmVizMap *out, GError **error);
   /* Takes it back and gives the texture to show; NULL with @error. */
   GdkTexture *(*unmap)(gpointer state, GError **error);
@@ -42,13 +45,19 @@ typedef struct {
 
 /** Adds or replaces a rung (static @ops). Takes effect for sinks made later. NULL takes it away. */
 void tm_viz_register(TmVizRung rung, const TmVizOps *ops);
-/** Forgets every failure and probe and reads TARMAC_VIZ again. For tests, and "Look Again" on the Devices page. */
+/** Forgets every failure and probe and reads TARMAC_VIZ again. For tests, and "Look Again" on the Devices
+ * page. */
 void tm_viz_reset(void);
 /** The rung in use. */
 TmVizRung tm_viz_rung(void);
 /** A rung that failed is not tried again; @reason is a sentence. */
 void tm_viz_drop(TmVizRung rung, const char *reason);
-/** "C, OpenGL pixel buffer (OpenGL 4.5, llvmpipe). A: no CUDA engine is loaded. B: …": the rung and why none above is used. Free it. */
+/** Before the first window: where OpenGL is drawn by the processor (llvmpipe and its like) GTK is told to
+ * draw with Cairo, which takes a fraction of the processor's time from the training and answers at once.
+ * Leaves GSK_RENDERER and TARMAC_VIZ alone where they are set. */
+void tm_viz_spare_processor(void);
+/** "C, OpenGL pixel buffer (OpenGL 4.5, llvmpipe). A: no CUDA engine is loaded. B: …": the rung and why none
+ * above is used. Free it. */
 char *tm_viz_describe(void);
 
 typedef struct _TmVizSink TmVizSink;
@@ -62,7 +71,8 @@ int tm_viz_sink_height(const TmVizSink *s);
 /** FALSE: this frame is left out (every texture is in use), or @error. */
 gboolean tm_viz_sink_map(TmVizSink *s, TmVizMap *out, GError **error);
 gboolean tm_viz_sink_unmap(TmVizSink *s, GError **error);
-/** Maps, calls @draw (host memory only), unmaps; on failure steps down a rung and does it again. FALSE: left out. */
+/** Maps, calls @draw (host memory only), unmaps; on failure steps down a rung and does it again. FALSE: left
+ * out. */
 gboolean tm_viz_sink_draw(TmVizSink *s, TmVizDraw draw, gpointer user);
 /** Shows the latest frame; the same object for the sink's life. Owned by the sink. */
 GdkPaintable *tm_viz_sink_paintable(TmVizSink *s);

@@ -1,5 +1,6 @@
-/* Rung C: one pixel buffer and a ring of three textures in a context of our own, handed to GTK as GdkGLTexture. A texture's slot is free
- * again when GTK lets go of it. GTK's own context comes back as the current one after every call. */
+/* Rung C: one pixel buffer and a ring of three textures in a context of our own, handed to GTK as
+ * GdkGLTexture. A texture's slot is free again when GTK lets go of it. GTK's own context comes back as the
+ * current one after every call. */
 #include <epoxy/gl.h>
 #include <glib/gi18n.h>
 
@@ -32,9 +33,19 @@ static GdkGLContext *enter(GdkGLContext *context) {
 }
 
 static void leave(GdkGLContext *before) {
-  if (before) gdk_gl_context_make_current(before);
-  else gdk_gl_context_clear_current();
+  if (before)
+    gdk_gl_context_make_current(before);
+  else
+    gdk_gl_context_clear_current();
   g_clear_object(&before);
+}
+
+/* Mesa's renderers without a GPU. */
+static gboolean is_software(const char *renderer) {
+  static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "Software Rasterizer", "SWR"};
+  for (guint i = 0; renderer && i < G_N_ELEMENTS(names); i++)
+    if (strstr(renderer, names[i])) return TRUE;
+  return FALSE;
 }
 
 static gboolean probe(GdkDisplay *display, GError **error) {
@@ -48,6 +59,14 @@ static gboolean probe(GdkDisplay *display, GError **error) {
   gdk_gl_context_set_allowed_apis(context, GDK_GL_API_GL | GDK_GL_API_GLES);
   gdk_gl_context_set_required_version(context, 3, 0);
   if (!gdk_gl_context_realize(context, error)) return FALSE;
+  GdkGLContext *before = enter(context);
+  g_autofree char *renderer = g_strdup((const char *)glGetString(GL_RENDERER));
+  leave(before);
+  if (is_software(renderer) && !g_getenv("TARMAC_VIZ")) {
+    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
+                _("OpenGL is drawn by the processor here (%s), plain memory is faster"), renderer);
+    return FALSE;
+  }
   shared = g_steal_pointer(&context);
   return TRUE;
 }
@@ -112,11 +131,13 @@ static gboolean map(gpointer state, TmVizMap *out, GError **error) {
   gsize size = (gsize)s->w * s->h * 4;
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, s->buffer);
   glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)size, NULL, GL_STREAM_DRAW);
-  void *pixels = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)size, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
+  void *pixels = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)size,
+                                  GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
   gboolean ok = gl_ok("mapping the pixel buffer", error);
   if (ok && !pixels) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DEVICE, _("OpenGL lends no memory for a picture of %d × %d pixels"), s->w, s->h);
+    g_set_error(error, TM_ERROR, TM_ERROR_DEVICE, _("OpenGL lends no memory for a picture of %d × %d pixels"),
+                s->w, s->h);
     ok = FALSE;
   }
   leave(before);
@@ -156,17 +177,21 @@ static GdkTexture *unmap(gpointer state, GError **error) {
   return gdk_gl_texture_new(s->context, s->texture[s->next], s->w, s->h, lease_end, lease);
 }
 
-static void close_sink(gpointer state) { state_unref(state); }
+static void close_sink(gpointer state) {
+  state_unref(state);
+}
 
 static char *about(void) {
   GdkGLContext *before = enter(shared);
   int major = 0, minor = 0;
   gdk_gl_context_get_version(shared, &major, &minor);
   const char *renderer = (const char *)glGetString(GL_RENDERER);
-  char *text = g_strdup_printf("%s %d.%d, %s", gdk_gl_context_get_api(shared) == GDK_GL_API_GLES ? "OpenGL ES" : "OpenGL", major, minor,
-                               renderer ? renderer : "?");
+  char *text = g_strdup_printf("%s %d.%d, %s",
+                               gdk_gl_context_get_api(shared) == GDK_GL_API_GLES ? "OpenGL ES" : "OpenGL",
+                               major, minor, renderer ? renderer : "?");
   leave(before);
   return text;
 }
 
-const TmVizOps tm_viz_gl_ops = {.probe = probe, .open = open_sink, .map = map, .unmap = unmap, .close = close_sink, .about = about};
+const TmVizOps tm_viz_gl_ops = {
+    .probe = probe, .open = open_sink, .map = map, .unmap = unmap, .close = close_sink, .about = about};

@@ -11,7 +11,8 @@ typedef struct {
 
 static gpointer open_sink(int w, int h, GError **error) {
   if (w < 1 || h < 1 || (guint64)w * (guint64)h > G_MAXINT32 / 4) {
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("A picture of %d × %d pixels is too large to draw"), w, h);
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("A picture of %d × %d pixels is too large to draw"), w,
+                h);
     return NULL;
   }
   State *s = g_new0(State, 1);
@@ -25,7 +26,8 @@ static gboolean map(gpointer state, TmVizMap *out, GError **error) {
   gsize size = (gsize)s->w * s->h * 4;
   if (!s->pixels) s->pixels = g_try_malloc(size);
   if (!s->pixels) {
-    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("No memory for a picture of %d × %d pixels"), s->w, s->h);
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("No memory for a picture of %d × %d pixels"), s->w,
+                s->h);
     return FALSE;
   }
   *out = (TmVizMap){.pixels = s->pixels, .stride = (gsize)s->w * 4, .kind = TM_VIZ_HOST};

@@ -1,5 +1,5 @@
-/* words.h: numbers as a person reads them: times left, counts, sizes, rates. Every string is translated, new, and freed by the caller.
- * A value that is not known (NAN) becomes "–", never 0. Any thread. */
+/* words.h: numbers as a person reads them: times left, counts, sizes, rates. Every string is translated, new,
+ * and freed by the caller. A value that is not known (NAN) becomes "–", never 0. Any thread. */
 #pragma once
 
 #include <glib.h>

@@ -73,7 +73,8 @@ static void test_place_and_value(void) {
   for (int log = 0; log < 2; log++) {
     TmAxis a;
     tm_axis_fit(&a, 0.01, 5, log);
-    for (double t = 0; t <= 1; t += 0.05) g_assert_cmpfloat_with_epsilon(tm_axis_place(&a, tm_axis_value(&a, t)), t, 1e-9);
+    for (double t = 0; t <= 1; t += 0.05)
+      g_assert_cmpfloat_with_epsilon(tm_axis_place(&a, tm_axis_value(&a, t)), t, 1e-9);
   }
 }
 
@@ -91,7 +92,8 @@ static void test_labels(void) {
   const struct {
     double v, step;
     const char *text;
-  } cases[] = {{0, 0.1, "0"}, {0.5, 0.5, "0.5"}, {0.0005, 0.0005, "0.0005"}, {12, 2, "12"}, {2.5, 0.5, "2.5"}, {1e-9, 1e-9, "1e-09"}};
+  } cases[] = {{0, 0.1, "0"}, {0.5, 0.5, "0.5"}, {0.0005, 0.0005, "0.0005"},
+               {12, 2, "12"}, {2.5, 0.5, "2.5"}, {1e-9, 1e-9, "1e-09"}};
   TmAxis a = {0, 1, FALSE};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *text = tm_axis_label(&a, cases[i].v, cases[i].step);

@@ -19,10 +19,20 @@ static void fill(void) {
 
 static TmComposition base(TmShow show) {
   fill();
-  return (TmComposition){.show = show, .w = W, .h = H, .rgb = rgb, .labels = labels, .truth = truth, .colours = colours, .n_classes = 3, .opacity = 0.55};
+  return (TmComposition){.show = show,
+                         .w = W,
+                         .h = H,
+                         .rgb = rgb,
+                         .labels = labels,
+                         .truth = truth,
+                         .colours = colours,
+                         .n_classes = 3,
+                         .opacity = 0.55};
 }
 
-static const guint8 *at(const guint8 *out, int x, int y) { return out + (y * W + x) * 4; }
+static const guint8 *at(const guint8 *out, int x, int y) {
+  return out + (y * W + x) * 4;
+}
 
 static void test_input(void) {
   TmComposition c = base(TM_SHOW_INPUT);
@@ -56,8 +66,10 @@ static void test_hidden(void) {
   c.hidden = hidden;
   tm_compose(&c, out, W, H, W * 4);
   for (int i = 0; i < W * H; i++) {
-    if (labels[i] == 1) g_assert_cmpmem(out + i * 4, 3, rgb + i * 3, 3);
-    else g_assert_cmpint(memcmp(out + i * 4, rgb + i * 3, 3), !=, 0);
+    if (labels[i] == 1)
+      g_assert_cmpmem(out + i * 4, 3, rgb + i * 3, 3);
+    else
+      g_assert_cmpint(memcmp(out + i * 4, rgb + i * 3, 3), !=, 0);
   }
 }
 
@@ -81,8 +93,8 @@ static void test_void(void) {
 static void test_errors(void) {
   TmComposition c = base(TM_SHOW_ERRORS);
   guint8 out[W * H * 4];
-  labels[8] = 2; /* truth is class 8 % 3 = 2: right */
-  labels[9] = 1; /* truth is 0: wrong */
+  labels[8] = 2;   /* truth is class 8 % 3 = 2: right */
+  labels[9] = 1;   /* truth is 0: wrong */
   truth[10] = 255; /* void is not judged */
   labels[10] = 0;
   tm_compose(&c, out, W, H, W * 4);
@@ -115,7 +127,8 @@ static void test_sizes(void) {
   tm_compose(&c, out, OW, OH, STRIDE);
   g_assert_cmpmem(out + 4, 3, rgb + (1 * W / OW) * 3 + 0, 3);
   for (int y = 0; y < OH; y++)
-    for (int x = OW * 4; x < STRIDE; x++) g_assert_cmpuint(out[y * STRIDE + x], ==, 0xcd); /* nothing beyond the row */
+    for (int x = OW * 4; x < STRIDE; x++)
+      g_assert_cmpuint(out[y * STRIDE + x], ==, 0xcd); /* nothing beyond the row */
 }
 
 int main(int argc, char **argv) {

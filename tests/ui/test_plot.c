@@ -17,8 +17,12 @@ static void set_up(Fixture *f, gconstpointer data) {
   f->val = tm_series_new();
   tm_plot_add_pane(f->plot, "Loss", "Rate", 0.6);
   tm_plot_add_pane(f->plot, "Mean IoU", NULL, 0.4);
-  tm_plot_add_series(f->plot, f->raw, &(TmPlotStyle){.name = "training", .ink = TM_INK_TRAINING, .faint = TRUE});
-  tm_plot_add_series(f->plot, f->val, &(TmPlotStyle){.name = "mean IoU", .ink = TM_INK_VALIDATION, .pane = 1, .dots = TRUE, .end_value = TRUE});
+  tm_plot_add_series(f->plot, f->raw,
+                     &(TmPlotStyle){.name = "training", .ink = TM_INK_TRAINING, .faint = TRUE});
+  tm_plot_add_series(
+      f->plot, f->val,
+      &(TmPlotStyle){
+          .name = "mean IoU", .ink = TM_INK_VALIDATION, .pane = 1, .dots = TRUE, .end_value = TRUE});
 }
 
 static void tear_down(Fixture *f, gconstpointer data) {
@@ -38,7 +42,8 @@ static cairo_surface_t *render(TmPlot *p) {
 }
 
 /* Pixels of about this ink inside a pane, by row: how high the curve reaches and how low. */
-static guint find_ink(cairo_surface_t *s, const graphene_rect_t *area, TmInk ink, double alpha, int *top, int *bottom) {
+static guint find_ink(cairo_surface_t *s, const graphene_rect_t *area, TmInk ink, double alpha, int *top,
+                      int *bottom) {
   GdkRGBA c = tm_ink(ink);
   const guint8 *data = cairo_image_surface_get_data(s);
   int stride = cairo_image_surface_get_stride(s);
@@ -115,7 +120,8 @@ static void test_log(Fixture *f, gconstpointer data) {
 
 static void test_not_a_number_is_marked(Fixture *f, gconstpointer data) {
   (void)data;
-  for (guint i = 0; i < 60; i++) tm_series_add(f->raw, i, i, i, i % 20 == 10 ? NAN : i % 20 == 15 ? INFINITY : 1 + i * 0.01);
+  for (guint i = 0; i < 60; i++)
+    tm_series_add(f->raw, i, i, i, i % 20 == 10 ? NAN : i % 20 == 15 ? INFINITY : 1 + i * 0.01);
   cairo_surface_t *s = render(f->plot);
   g_assert_cmpuint(f->plot->panes[0].bad, ==, 6);
   g_assert_true(isfinite(f->plot->panes[0].left.hi) && f->plot->panes[0].left.hi < 3);
@@ -145,7 +151,8 @@ static double contrast(const GdkRGBA *a, const GdkRGBA *b) {
   return (MAX(x, y) + 0.05) / (MIN(x, y) + 0.05);
 }
 
-/* Curves and words keep a contrast of 4.5:1 on the card, in both styles, and change with the style at once. */
+/* Curves and words keep a contrast of 4.5:1 on the card, in both styles, and change with the style at once.
+ */
 static void test_dark(Fixture *f, gconstpointer data) {
   (void)data;
   AdwStyleManager *m = adw_style_manager_get_default();
@@ -156,14 +163,16 @@ static void test_dark(Fixture *f, gconstpointer data) {
   for (guint i = 0; i < 30; i++) tm_series_add(f->raw, i, i, i, i);
   for (int dark = 0; dark < 2; dark++) {
     adw_style_manager_set_color_scheme(m, dark ? ADW_COLOR_SCHEME_FORCE_DARK : ADW_COLOR_SCHEME_FORCE_LIGHT);
-    const TmInk inks[] = {TM_INK_TRAINING, TM_INK_VALIDATION, TM_INK_RATE, TM_INK_LIVE, TM_INK_GOOD, TM_INK_WARNING, TM_INK_ERROR};
+    const TmInk inks[] = {TM_INK_TRAINING, TM_INK_VALIDATION, TM_INK_RATE, TM_INK_LIVE,
+                          TM_INK_GOOD,     TM_INK_WARNING,    TM_INK_ERROR};
     for (guint i = 0; i < G_N_ELEMENTS(inks); i++) {
       GdkRGBA c = tm_ink(inks[i]);
       g_assert_cmpfloat(contrast(&c, &cards[dark]), >=, 4.5);
     }
     GdkRGBA text = tm_ink_text(GTK_WIDGET(f->plot), 1);
     gint64 end = g_get_monotonic_time() + 5 * G_USEC_PER_SEC;
-    while ((luminance(&text) > 0.5) != dark && g_get_monotonic_time() < end) { /* the theme arrives with a frame */
+    while ((luminance(&text) > 0.5) != dark &&
+           g_get_monotonic_time() < end) { /* the theme arrives with a frame */
       g_main_context_iteration(NULL, FALSE);
       text = tm_ink_text(GTK_WIDGET(f->plot), 1);
     }

@@ -27,8 +27,10 @@ static void naive(const TmSeries *s, guint from, guint to, TmSpread *d) {
     }
     d->lo = MIN(d->lo, v);
     d->hi = MAX(d->hi, v);
-    if (v <= 0) d->low++;
-    else d->low_positive = MIN(d->low_positive, v);
+    if (v <= 0)
+      d->low++;
+    else
+      d->low_positive = MIN(d->low_positive, v);
   }
 }
 
@@ -101,7 +103,8 @@ static void test_smooth_constant(void) {
 
 static void test_smooth_goes_on(void) {
   g_autoptr(GRand) r = g_rand_new_with_seed(3);
-  g_autoptr(TmSeries) all = random_series(r, 500), grown = tm_series_new(), a = tm_series_new(), b = tm_series_new();
+  g_autoptr(TmSeries) all = random_series(r, 500), grown = tm_series_new(), a = tm_series_new(),
+                      b = tm_series_new();
   for (guint i = 0; i < 500; i++) {
     tm_series_add(grown, tm_series_x(all, TM_UNIT_STEPS, i), 0, 0, tm_series_y(all, i));
     if (i % 37 == 0) tm_series_smooth(a, grown, 0.9);
@@ -110,12 +113,15 @@ static void test_smooth_goes_on(void) {
   tm_series_smooth(b, all, 0.9);
   g_assert_cmpuint(tm_series_n(a), ==, 500);
   for (guint i = 0; i < 500; i++) {
-    if (isfinite(tm_series_y(all, i))) g_assert_cmpfloat(tm_series_y(a, i), ==, tm_series_y(b, i));
-    else g_assert_false(isfinite(tm_series_y(a, i))); /* a gap stays a gap */
+    if (isfinite(tm_series_y(all, i)))
+      g_assert_cmpfloat(tm_series_y(a, i), ==, tm_series_y(b, i));
+    else
+      g_assert_false(isfinite(tm_series_y(a, i))); /* a gap stays a gap */
   }
   tm_series_smooth(a, grown, 0);
   for (guint i = 0; i < 500; i++)
-    if (isfinite(tm_series_y(all, i))) g_assert_cmpfloat_with_epsilon(tm_series_y(a, i), tm_series_y(all, i), 1e-6);
+    if (isfinite(tm_series_y(all, i)))
+      g_assert_cmpfloat_with_epsilon(tm_series_y(a, i), tm_series_y(all, i), 1e-6);
 }
 
 /* A resumed run writes steps again: what stood there is replaced, x never goes back. */
@@ -127,7 +133,8 @@ static void test_resume_replaces(void) {
   tm_series_smooth(out, s, 0.5);
   g_assert_cmpuint(tm_series_n(s), ==, 200);
   g_assert_cmpuint(tm_series_n(out), ==, 200);
-  for (guint i = 1; i < 200; i++) g_assert_cmpfloat(tm_series_x(s, TM_UNIT_STEPS, i), >, tm_series_x(s, TM_UNIT_STEPS, i - 1));
+  for (guint i = 1; i < 200; i++)
+    g_assert_cmpfloat(tm_series_x(s, TM_UNIT_STEPS, i), >, tm_series_x(s, TM_UNIT_STEPS, i - 1));
   TmSpread d;
   tm_series_spread(s, 0, 200, &d);
   TmSpread slow;

@@ -36,14 +36,17 @@ static gboolean fake_map(gpointer s, TmVizMap *out, GError **error) {
   return refuse(fail.map, "mapping", error) && tm_viz_memory_ops.map(s, out, error);
 }
 
-static GdkTexture *fake_unmap(gpointer s, GError **error) { return refuse(fail.unmap, "unmapping", error) ? tm_viz_memory_ops.unmap(s, error) : NULL; }
+static GdkTexture *fake_unmap(gpointer s, GError **error) {
+  return refuse(fail.unmap, "unmapping", error) ? tm_viz_memory_ops.unmap(s, error) : NULL;
+}
 
 static void fake_close(gpointer s) {
   fail.closed++;
   tm_viz_memory_ops.close(s);
 }
 
-static const TmVizOps fake = {.probe = fake_probe, .open = fake_open, .map = fake_map, .unmap = fake_unmap, .close = fake_close};
+static const TmVizOps fake = {
+    .probe = fake_probe, .open = fake_open, .map = fake_map, .unmap = fake_unmap, .close = fake_close};
 
 static void draw(const TmVizMap *map, int w, int h, gpointer user) {
   guint8 tint = (guint8)GPOINTER_TO_INT(user);
@@ -67,14 +70,17 @@ static void assert_shows(TmVizSink *s, int tint) {
   gdk_texture_download(t, (guchar *)pixels, W * 4);
   for (int y = 0; y < H; y++)
     for (int x = 0; x < W; x++) {
-      guint32 want = 0xff000000u | (guint32)(guint8)(x * 5) << 16 | (guint32)(guint8)(y * 9) << 8 | (guint32)tint;
+      guint32 want =
+          0xff000000u | (guint32)(guint8)(x * 5) << 16 | (guint32)(guint8)(y * 9) << 8 | (guint32)tint;
       g_assert_cmphex(pixels[y * W + x], ==, want);
     }
 }
 
 static void reset(const char *force) {
-  if (force) g_setenv("TARMAC_VIZ", force, TRUE);
-  else g_unsetenv("TARMAC_VIZ");
+  if (force)
+    g_setenv("TARMAC_VIZ", force, TRUE);
+  else
+    g_unsetenv("TARMAC_VIZ");
   memset(&fail, 0, sizeof fail);
   tm_viz_register(TM_VIZ_INTEROP, NULL);
   tm_viz_register(TM_VIZ_PINNED, NULL);
@@ -150,7 +156,8 @@ static void test_large_is_refused_by_gl(void) {
   g_assert_null(s);
 }
 
-/* Whichever call fails, the same frame arrives by a rung below, the reason is kept, and the rung is not tried again. */
+/* Whichever call fails, the same frame arrives by a rung below, the reason is kept, and the rung is not tried
+ * again. */
 static void test_failures(void) {
   gboolean *const where[] = {&fail.probe, &fail.open, &fail.map, &fail.unmap};
   const char *const words[] = {"probing", "registration", "mapping", "unmapping"};

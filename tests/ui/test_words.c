@@ -46,7 +46,14 @@ static void test_times(void) {
 }
 
 static TmSnapshot running(void) {
-  return (TmSnapshot){.state = TM_STATE_TRAINING, .epoch = 11, .epochs = 40, .step = 5, .steps = 10, .total_step = 115, .seconds_left = 360, .best_miou = NAN};
+  return (TmSnapshot){.state = TM_STATE_TRAINING,
+                      .epoch = 11,
+                      .epochs = 40,
+                      .step = 5,
+                      .steps = 10,
+                      .total_step = 115,
+                      .seconds_left = 360,
+                      .best_miou = NAN};
 }
 
 static void test_run(void) {

@@ -39,8 +39,12 @@ def main():
         os.makedirs(settings)
         with open(os.path.join(settings, "settings.ini"), "w") as f:
             f.write("[Settings]\ngtk-font-name=Cantarell 11\ngtk-enable-animations=0\n")
-        command = ["dbus-run-session", "--"] + args if bus else args
-        return subprocess.run(command, env=env).returncode
+        if not bus:
+            return subprocess.run(args, env=env).returncode
+        run = subprocess.Popen(["dbus-run-session", "--"] + args, env=env, stdout=subprocess.PIPE, text=True)
+        for line in run.stdout:  # the accessibility bus writes among the test's lines
+            print("# " + line if line.startswith("SpiRegistry") else line, end="", flush=True)
+        return run.wait()
     finally:
         server.terminate()
         server.wait()
