@@ -59,7 +59,7 @@ static gboolean is_conv3(const Geometry *g) {
  * 0.77 in bf16 and 0.91 against 0.76 in f32; and the statistics come with it. Without AVX-512 oneDNN is the faster. */
 static gboolean has_fast_conv3(const CpuBackend *b) { return b->kernels->bf16; }
 
-/* Winograd's noise is about 1.5 times that of the direct kernels in bf16; trainings end alike. It pays from 32 channels on. */
+/* Winograd's noise is about 1.5 times that of the direct kernels in bf16, so it is asked for, not the default. It pays from 32 channels on. */
 static gboolean has_winograd(const CpuBackend *b, const Geometry *g, TmDType type) {
   return b->winograd && b->kernels->winograd && type == TM_BF16 && g->wide.c % 16 == 0 && g->deep.c % 16 == 0 && g->wide.c >= 32 && g->deep.c >= 32 &&
          !g->bias; /* which the kernel does not add */

@@ -91,7 +91,7 @@ TmBackend *tm_cpu_open_with(const TmBackendOptions *options, const TmKernels *ta
     return NULL;
   }
   c->bf16_convolutions = has_bf16(c);
-  c->winograd = g_strcmp0(g_getenv("TARMAC_WINOGRAD"), "0") != 0;
+  c->winograd = g_strcmp0(g_getenv("TARMAC_WINOGRAD"), "1") == 0;
   return &c->base;
 }
 

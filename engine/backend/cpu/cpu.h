@@ -14,7 +14,7 @@ typedef struct {
   int threads;
   const TmKernels *kernels;
   gboolean bf16_convolutions; /* oneDNN has them here */
-  gboolean winograd;          /* unless TARMAC_WINOGRAD=0, to compare */
+  gboolean winograd;          /* TARMAC_WINOGRAD=1: off until it is shown over several seeds that trainings end alike */
   TmTeam team;                /* for what runs outside programs */
 } CpuBackend;
 
