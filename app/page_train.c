@@ -83,6 +83,7 @@ static void do_new(GSimpleAction *a, GVariant *v, gpointer user) {
   TmPageTrain *p = user;
   forget_run(p);
   tm_curves_clear(p->curves);
+  tm_page_train_show_dataset(p, tm_project_dataset(p->project));
   tm_page_train_refresh(p);
   tm_page_train_choose_probe(p, p->probe_place);
 }
@@ -280,7 +281,8 @@ static void make_cards(TmPageTrain *p) {
 /* ---- the type ---- */
 
 static void project_changed(TmPageTrain *p) {
-  if (p->shown_dataset != tm_project_dataset(p->project)) tm_page_train_show_dataset(p);
+  if (!alive(p))
+    tm_page_train_show_dataset(p, tm_project_dataset(p->project)); /* a run keeps its own to its end */
   tm_page_train_refresh(p);
 }
 
@@ -293,6 +295,7 @@ static void dispose(GObject *o) {
   g_clear_object(&p->project);
   g_clear_object(&p->actions);
   g_clear_pointer(&p->probes, g_array_unref);
+  g_clear_pointer(&p->probe_dataset, tm_dataset_unref);
   gtk_widget_dispose_template(GTK_WIDGET(o), TM_TYPE_PAGE_TRAIN);
   G_OBJECT_CLASS(tm_page_train_parent_class)->dispose(o);
 }
@@ -347,6 +350,7 @@ void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *
   g_autoptr(TmDataset) keep = tm_dataset_ref(d);
   TmLiveRun *run = tm_live_run_new(d, scan, s, run_dir);
   forget_run(p);
+  tm_page_train_show_dataset(p, d);
   p->run = run;
   tm_curves_clear(p->curves);
   tm_live_settings_set_note(p->live, NULL);

@@ -39,7 +39,8 @@ struct _TmPageTrain {
   GtkWidget *view_button[TM_TRAIN_N_VIEWS];
 
   TmProject *project;
-  TmDataset *shown_dataset; /* that the probe shows; not owned, only compared */
+  TmDataset
+      *probe_dataset; /* that the probes are of; owned. The run's while it is alive, else the project's */
   TmLiveRun *run;
   GSimpleActionGroup *actions;
   GArray *probes; /* guint: entries to choose from */
@@ -53,8 +54,9 @@ struct _TmPageTrain {
 void tm_page_train_emit_changed(TmPageTrain *p);
 /** Makes everything shown agree with the run's snapshot. */
 void tm_page_train_refresh(TmPageTrain *p);
-/** The dataset changed: probes to choose from, the bare picture, the form's first preset. */
-void tm_page_train_show_dataset(TmPageTrain *p);
+/** Takes the probes to choose from, and the form's first preset, from @d (may be NULL); does nothing when
+ * they are of it already. */
+void tm_page_train_show_dataset(TmPageTrain *p, TmDataset *d);
 /** Shows probe number @place of those to choose from. */
 void tm_page_train_choose_probe(TmPageTrain *p, guint place);
 /** Begins a run with the form's settings; @run_dir: goes on with that one. */

@@ -126,6 +126,7 @@ static void show_probe(TmPageTrain *p) {
   guint serial = tm_live_run_probe_serial(p->run);
   if (!b || serial == p->shown_probe) return;
   TmDataset *d = tm_live_run_dataset(p->run);
+  if (d != p->probe_dataset) return; /* another dataset was opened since */
   if (p->probes->len && b->entry != g_array_index(p->probes, guint, p->probe_place))
     return; /* the one asked for comes next */
   p->shown_probe = serial;
@@ -198,15 +199,16 @@ void tm_page_train_choose_probe(TmPageTrain *p, guint place) {
   p->probe_place = place;
   guint entry = g_array_index(p->probes, guint, place);
   p->shown_probe = 0;
-  if (p->run) tm_live_run_set_probe(p->run, entry);
+  if (p->run && tm_live_run_dataset(p->run) == p->probe_dataset) tm_live_run_set_probe(p->run, entry);
   gboolean alive = p->run && tm_live_run_alive(p->run);
-  tm_probe_card_set_placeholder(p->probe,
-                                alive ? _("The network is being asked") : _("Appears when training starts"));
+  tm_probe_card_set_placeholder(p->probe, alive    ? _("The network is being asked")
+                                          : p->run ? _("The run has ended")
+                                                   : _("Appears when training starts"));
   if (p->reading) g_cancellable_cancel(p->reading);
   g_clear_object(&p->reading);
   p->reading = g_cancellable_new();
   Reading *r = g_new(Reading, 1);
-  r->dataset = tm_dataset_ref(alive ? tm_live_run_dataset(p->run) : tm_project_dataset(p->project));
+  r->dataset = tm_dataset_ref(p->probe_dataset);
   r->entry = entry;
   g_autoptr(GTask) task = g_task_new(p, p->reading, picture_read, NULL);
   g_task_set_return_on_cancel(task, FALSE);
@@ -214,10 +216,10 @@ void tm_page_train_choose_probe(TmPageTrain *p, guint place) {
   g_task_run_in_thread(task, read_picture);
 }
 
-void tm_page_train_show_dataset(TmPageTrain *p) {
-  TmDataset *d = tm_project_dataset(p->project);
-  p->shown_dataset = d;
-  if (p->run && tm_live_run_alive(p->run)) return; /* the run keeps its pictures; the next one takes these */
+void tm_page_train_show_dataset(TmPageTrain *p, TmDataset *d) {
+  if (d == p->probe_dataset) return;
+  g_clear_pointer(&p->probe_dataset, tm_dataset_unref);
+  if (d) p->probe_dataset = tm_dataset_ref(d);
   g_array_set_size(p->probes, 0);
   TmSplit split = d && tm_dataset_n_split(d, TM_SPLIT_VAL) ? TM_SPLIT_VAL : TM_SPLIT_TRAIN;
   for (guint i = 0; d && i < tm_dataset_n(d); i++)

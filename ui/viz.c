@@ -20,6 +20,7 @@ typedef struct {
 
 static Rung rungs[TM_N_VIZ] = {
     [TM_VIZ_GL] = {.ops = &tm_viz_gl_ops}, [TM_VIZ_MEMORY] = {.ops = &tm_viz_memory_ops}};
+static char *description; /* of tm_viz_describe(); NULL: to be made again */
 static const char letters[TM_N_VIZ + 1] = "ABCD";
 
 void tm_viz_drop(TmVizRung rung, const char *reason) {
@@ -27,12 +28,14 @@ void tm_viz_drop(TmVizRung rung, const char *reason) {
   rungs[rung].probed = TRUE;
   if (!rungs[rung].dropped) {
     rungs[rung].dropped = g_strdup(reason);
+    g_clear_pointer(&description, g_free);
     g_debug("picture path %c is left: %s", letters[rung], reason);
   }
 }
 
 void tm_viz_register(TmVizRung rung, const TmVizOps *ops) {
   rungs[rung].ops = ops;
+  g_clear_pointer(&description, g_free);
   rungs[rung].probed = FALSE;
   g_clear_pointer(&rungs[rung].dropped, g_free);
 }
@@ -48,6 +51,7 @@ static void forced_from_environment(void) {
 }
 
 void tm_viz_reset(void) {
+  g_clear_pointer(&description, g_free);
   for (int i = 0; i < TM_N_VIZ; i++) {
     rungs[i].probed = FALSE;
     g_clear_pointer(&rungs[i].dropped, g_free);
@@ -83,13 +87,15 @@ char *tm_viz_describe(void) {
   static const char *const names[TM_N_VIZ] = {N_("CUDA–OpenGL interop"), N_("pinned copy"),
                                               N_("OpenGL pixel buffer"), N_("memory texture, no OpenGL")};
   TmVizRung at = tm_viz_rung();
+  if (description) return g_strdup(description);
   GString *s = g_string_new(NULL);
   g_string_append_printf(s, "%c, %s", letters[at], _(names[at]));
   g_autofree char *about = rungs[at].ops->about ? rungs[at].ops->about() : NULL;
   if (about) g_string_append_printf(s, " (%s)", about);
   g_string_append_c(s, '.');
   for (int i = 0; i < (int)at; i++) g_string_append_printf(s, " %c: %s.", letters[i], rungs[i].dropped);
-  return g_string_free(s, FALSE);
+  description = g_string_free(s, FALSE);
+  return g_strdup(description);
 }
 
 TmVizSink *tm_viz_sink_new(int w, int h) {
