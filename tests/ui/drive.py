@@ -376,6 +376,7 @@ def main():
     p.add_argument("--pictures")
     a = p.parse_args()
     pictures = Pictures(a.pictures)
+    Atspi.generate_mouse_event(1439, 899, "abs")  # out of the way: no tooltip in a picture
     dark = ["--dark"]
     parts = [("short", lambda: drive_short(a.tarmac))] if a.short else [
         ("training", lambda: drive_training(a.tarmac, pictures, [])),
