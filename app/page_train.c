@@ -347,7 +347,7 @@ void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *
   if (run_dir && p->run) d = tm_live_run_dataset(p->run); /* a run goes on with the data it had */
   if (!d) return;
   const TmScan *scan = d == tm_project_dataset(p->project) ? tm_project_scan(p->project) : NULL;
-  g_autoptr(TmDataset) keep = tm_dataset_ref(d);
+  g_autoptr(TmDataset) keep G_GNUC_UNUSED = tm_dataset_ref(d);
   TmLiveRun *run = tm_live_run_new(d, scan, s, run_dir);
   forget_run(p);
   tm_page_train_show_dataset(p, d);

@@ -117,7 +117,7 @@ static void show_project(TmWindow *w) {
   if (!d || !tm_dataset_n(d)) return;
   w->thumbs = tm_thumbs_new(d, 96, 1 << 20);
   guint id;
-  g_autoptr(TmScene) kept = tm_thumbs_request(w->thumbs, 0, thumb_ready, w, &id);
+  g_autoptr(TmScene) kept G_GNUC_UNUSED = tm_thumbs_request(w->thumbs, 0, thumb_ready, w, &id);
 }
 
 static void project_changed(TmWindow *w) {

@@ -69,13 +69,11 @@ static double left_width(TmPlot *p) {
 /* Splits the height into panes by weight and fits every axis to what is in view. */
 static void lay_out(TmPlot *p, int width, int height) {
   double weights = 0, fixed = 0, x0, x1;
-  gboolean right = FALSE;
   tm_plot_get_range(p, &x0, &x1);
   double top = p->markers->len ? CHIP_H : 0;
   for (guint i = 0; i < p->n_panes; i++) {
     weights += p->panes[i].weight;
     fixed += TITLE_H + TICK_H + (i ? GAP : 0);
-    right |= p->panes[i].right_title != NULL;
   }
   double y = top, room = MAX(height - fixed - top, 20.0 * p->n_panes);
   for (guint i = 0; i < p->n_panes; i++) {
@@ -390,7 +388,7 @@ static void draw_markers(TmPlot *p, cairo_t *cr) {
     cairo_stroke(cr);
     cairo_restore(cr);
     int w, h;
-    g_autoptr(PangoLayout) l = text_layout(p, m->label, BOLD, &w, &h);
+    g_autoptr(PangoLayout) l G_GNUC_UNUSED = text_layout(p, m->label, BOLD, &w, &h);
     double left = x - w / 2.0 - 10;
     if (left < end + 4) continue; /* chips never cover each other; the line stays */
     rounded(cr, left, (double)a->origin.y - TITLE_H - 3, w + 20, CHIP_H - 1, 9);

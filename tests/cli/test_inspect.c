@@ -87,7 +87,7 @@ static void test_bad_folders(void) {
 
 /* Names with spaces and letters of all kinds go through whole. */
 static void test_unusual_name(void) {
-  g_autofree char *folder = small_set(), *parent = g_path_get_dirname(folder);
+  g_autofree char *folder = small_set();
   g_autofree char *name = g_build_filename(folder, "Straße 道路 %s", NULL),
                   *images = g_build_filename(folder, "images", NULL);
   g_autofree char *masks = g_build_filename(folder, "masks", NULL),

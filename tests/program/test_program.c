@@ -169,7 +169,7 @@ static void test_two_programs_share_parameters(Fixture *f, gconstpointer data) {
   g_autoptr(TmProgram) p = test_net_program(infer, f->b, f->params, TM_F32, FALSE, FALSE, &error);
   g_assert_no_error(error);
   test_net_fill(infer, p, 2);
-  float before, after;
+  float before = 0, after = 0;
   g_assert_true(tm_program_run(p, NULL) && tm_program_read(p, infer->loss, &before, TM_F32, NULL));
   const TmParam *bias = tm_params_find(f->params, "head.bias");
   const float shift[5] = {3, 0, 0, 0, 0};
