@@ -1,8 +1,10 @@
-/* kernels.h: the numeric kernels of the cpu engine, as tables, one per instruction set, chosen when the program runs.
+/* kernels.h: the numeric kernels of the cpu engine, as tables, one per instruction set, chosen when the
+ * program runs.
  *
- * A kernel allocates nothing, keeps nothing and cannot fail: its caller checks shapes. It runs on the team's threads (OpenMP) and returns when
- * all are done. Sums are cut by thread, or by pieces that depend on the shape alone, and added in order: the same thread count gives the same
- * bits. Work without sums is given out piece by piece, so that a thread that other programs slow down holds up nobody. */
+ * A kernel allocates nothing, keeps nothing and cannot fail: its caller checks shapes. It runs on the team's
+ * threads (OpenMP) and returns when all are done. Sums are cut by thread, or by pieces that depend on the
+ * shape alone, and added in order: the same thread count gives the same bits. Work without sums is given out
+ * piece by piece, so that a thread that other programs slow down holds up nobody. */
 #pragma once
 
 #include "engine/core/view.h"
@@ -16,8 +18,8 @@ typedef struct {
 } TmTeam;
 
 typedef struct {
-  const float *mean, *var;    /* C each; var is biased when it is a batch's */
-  const float *gamma, *beta;  /* C each; beta unused by bn_dx */
+  const float *mean, *var;   /* C each; var is biased when it is a batch's */
+  const float *gamma, *beta; /* C each; beta unused by bn_dx */
   float eps;
 } TmBatchNorm;
 
@@ -50,7 +52,7 @@ typedef struct {
   const char *name; /* "AVX512-BF16", "AVX2", "plain C": static */
   gboolean bf16;    /* multiplies bf16 natively */
   int lanes;
-#define TM_KERNEL(name, arguments) void (*name) arguments;
+#define TM_KERNEL(name, arguments) void(*name) arguments;
 #include "kernels/kernels.def"
 #include "kernels/winograd.def"
 #undef TM_KERNEL
@@ -61,13 +63,15 @@ const TmKernels *tm_kernels_best(void);
 /** All tables this processor can run, fastest first; @n is set to their number. */
 const TmKernels *const *tm_kernels_usable(guint *n);
 
-/** Bytes of work space a thread needs for every kernel but the convolutions', over operands of up to @channels channels. */
+/** Bytes of work space a thread needs for every kernel but the convolutions', over operands of up to
+ * @channels channels. */
 gsize tm_kernels_work(int channels);
 /** The same for up2_dw over @x's shape with @out channels of dy. */
 gsize tm_kernels_up2_work(TmShape x, int out);
 /** Bytes of packed weights for up2 and up2_dx: for the widest layout any table uses. */
 gsize tm_kernels_up2_packed(int in, int out);
-/** The same for 3x3 convolutions: packed weights, and work space of a thread for x's shape and element type (and @out channels of y). */
+/** The same for 3x3 convolutions: packed weights, and work space of a thread for x's shape and element type
+ * (and @out channels of y). */
 gsize tm_kernels_conv3_packed(int out, int in);
 gsize tm_kernels_conv3_work(TmShape x, TmDType type);
 gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out);

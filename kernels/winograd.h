@@ -1,5 +1,6 @@
-/* winograd.h: how the Winograd kernels cut their work, known to the kernels and to those who give them work space. Planes are padded so that equal
- * places of the 16 of them do not fall on the same lines of a cache. */
+/* winograd.h: how the Winograd kernels cut their work, known to the kernels and to those who give them work
+ * space. Planes are padded so that equal places of the 16 of them do not fall on the same lines of a cache.
+ */
 #pragma once
 
 #include "engine/core/view.h"
@@ -27,8 +28,9 @@ static inline TmWinogradCut tm_winograd_cut(TmShape x) {
   return c;
 }
 
-/* Blocks of rows of tiles, of all pictures one after the other, for the weights' gradient. Every block reads and writes the whole gradient, transformed:
- * it should have many tiles, the more the less of that gradient fits the caches. */
+/* Blocks of rows of tiles, of all pictures one after the other, for the weights' gradient. Every block reads
+ * and writes the whole gradient, transformed: it should have many tiles, the more the less of that gradient
+ * fits the caches. */
 typedef struct {
   int high, wide;    /* tiles of a picture; wide is even */
   int rows;          /* rows of tiles of a block */
@@ -39,7 +41,10 @@ typedef struct {
 static inline TmWinogradDwCut tm_winograd_dw_cut(TmShape x, int out) {
   TmWinogradDwCut c = {.high = (x.h + 1) / 2, .wide = ((x.w + 1) / 2 + 1) & ~1};
   const gsize sums = 64 * (gsize)x.c * (gsize)out, fit = ((gsize)1 << 20) / (32 * (gsize)(x.c + out));
-  const gsize least = sums > (gsize)6 << 20 ? 330 : sums > (gsize)1 << 20 ? 160 : 64, tiles = fit > least ? fit : least;
+  const gsize least = sums > (gsize)6 << 20   ? 330
+                      : sums > (gsize)1 << 20 ? 160
+                                              : 64,
+              tiles = fit > least ? fit : least;
   const gsize rows = tiles / (gsize)c.wide;
   c.rows = rows < 1 ? 1 : (int)rows;
   c.pairs = (gsize)c.rows * (gsize)c.wide / 2;

@@ -7,7 +7,8 @@
 #include "kernels/kernels.def"
 #undef TM_KERNEL
 static const TmKernels plain_table = {
-  .name = "plain C", .lanes = 4,
+    .name = "plain C",
+    .lanes = 4,
 #define TM_KERNEL(name, arguments) .name = tm_kernel_##name##_plain,
 #include "kernels/kernels.def"
 #undef TM_KERNEL
@@ -18,7 +19,8 @@ static const TmKernels plain_table = {
 #include "kernels/kernels.def"
 #undef TM_KERNEL
 static const TmKernels avx2_table = {
-  .name = "AVX2", .lanes = 8,
+    .name = "AVX2",
+    .lanes = 8,
 #define TM_KERNEL(name, arguments) .name = tm_kernel_##name##_avx2,
 #include "kernels/kernels.def"
 #undef TM_KERNEL
@@ -29,7 +31,9 @@ static const TmKernels avx2_table = {
 #include "kernels/winograd.def"
 #undef TM_KERNEL
 static const TmKernels avx512_table = {
-  .name = "AVX512-BF16", .lanes = 16, .bf16 = TRUE,
+    .name = "AVX512-BF16",
+    .lanes = 16,
+    .bf16 = TRUE,
 #define TM_KERNEL(name, arguments) .name = tm_kernel_##name##_avx512,
 #include "kernels/kernels.def"
 #include "kernels/winograd.def"
@@ -46,8 +50,9 @@ static gpointer find_usable(gpointer unused) {
 #ifdef TM_KERNELS_X86
   __builtin_cpu_init();
   const gboolean avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bf16"))
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bf16"))
     usable[n_usable++] = &avx512_table;
   if (avx2) usable[n_usable++] = &avx2_table;
 #endif
@@ -70,7 +75,9 @@ const TmKernels *tm_kernels_best(void) {
 /* The widest table sets the sizes. */
 enum { LANES = 16, OUTS = 2 * LANES };
 
-static gsize round_up(gsize n, gsize to) { return (n + to - 1) / to * to; }
+static gsize round_up(gsize n, gsize to) {
+  return (n + to - 1) / to * to;
+}
 
 gsize tm_kernels_work(int channels) {
   const gsize C = (gsize)channels;
@@ -78,19 +85,23 @@ gsize tm_kernels_work(int channels) {
   return round_up(sums * sizeof(double) + (LANES * C + 256) * sizeof(float), 64);
 }
 
-/* As up2.c lays it out: the sums of a thread, then the transposed pixels of x and the paired pixels of dy, of up to four rows. */
+/* As up2.c lays it out: the sums of a thread, then the transposed pixels of x and the paired pixels of dy, of
+ * up to four rows. */
 gsize tm_kernels_up2_work(TmShape x, int out) {
-  const gsize I = round_up((gsize)x.c, 8), O = round_up((gsize)out, OUTS), pixels = 4 * round_up((gsize)x.w, 2);
+  const gsize I = round_up((gsize)x.c, 8), O = round_up((gsize)out, OUTS),
+              pixels = 4 * round_up((gsize)x.w, 2);
   return round_up(4 * I * O * sizeof(float) + (I * (round_up(pixels, 32) + 64) + O * pixels + 64) * 2, 64);
 }
 
 gsize tm_kernels_up2_packed(int in, int out) {
-  const gsize forward = 4 * round_up((gsize)out, OUTS) * (gsize)(in + 1), backward = 4 * round_up((gsize)in, OUTS) * (gsize)(out + 1);
+  const gsize forward = 4 * round_up((gsize)out, OUTS) * (gsize)(in + 1),
+              backward = 4 * round_up((gsize)in, OUTS) * (gsize)(out + 1);
   return round_up((forward > backward ? forward : backward) * sizeof(float), 64);
 }
 
 gsize tm_kernels_conv3_packed(int out, int in) {
-  const gsize forward = round_up((gsize)out, OUTS) * (gsize)(in + 1), backward = round_up((gsize)in, OUTS) * (gsize)(out + 1);
+  const gsize forward = round_up((gsize)out, OUTS) * (gsize)(in + 1),
+              backward = round_up((gsize)in, OUTS) * (gsize)(out + 1);
   return 9 * (forward > backward ? forward : backward) * sizeof(float);
 }
 
@@ -107,12 +118,14 @@ gsize tm_kernels_conv3_shared(TmShape x, TmDType type, int out) {
 /* The sums of a thread, then (bf16) x turned and dy in pairs. */
 gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out) {
   const gsize in = round_up((gsize)x.c, 4), wide = round_up((gsize)out, OUTS), width = tm_conv3_dw_width(x);
-  const gsize rows = (gsize)tm_conv3_dw_rows(x, type, out), turned = in * (round_up((rows + 2) * width, 32) + 96), paired = wide * rows * width;
+  const gsize rows = (gsize)tm_conv3_dw_rows(x, type, out),
+              turned = in * (round_up((rows + 2) * width, 32) + 96), paired = wide * rows * width;
   return round_up(9 * in * wide * sizeof(float) + (turned + paired) * 2, 64);
 }
 
 gsize tm_kernels_winograd_packed(int out, int in) {
-  const gsize forward = round_up((gsize)out, OUTS) * (gsize)in, backward = round_up((gsize)in, OUTS) * (gsize)out;
+  const gsize forward = round_up((gsize)out, OUTS) * (gsize)in,
+              backward = round_up((gsize)in, OUTS) * (gsize)out;
   return 16 * 2 * (forward > backward ? forward : backward);
 }
 

@@ -1,5 +1,5 @@
-/* conv3_dw.c: the gradient of a 3x3 convolution by its weights. Each thread adds up its blocks of rows in an array of its own, [tap][in][out]; the arrays
- * are then added in thread order and turned into O,3,3,I. */
+/* conv3_dw.c: the gradient of a 3x3 convolution by its weights. Each thread adds up its blocks of rows in an
+ * array of its own, [tap][in][out]; the arrays are then added in thread order and turned into O,3,3,I. */
 #include "kernels/conv3.h"
 #include "kernels/cpu/micro.h"
 #include "kernels/cpu/pairs.h"
@@ -16,39 +16,42 @@ typedef struct {
 
 #ifdef TM_SIMD_AVX512
 /* o[k][i] += sum over pairs p of x[i][p + k] d[p], for four rows i of x, three shifts k by a pixel. */
-TM_INLINE void outer4(const guint16 *x, gsize ldx, const guint16 *d, int pairs, float *o, gsize ldi, gsize ldk) {
+TM_INLINE void outer4(const guint16 *x, gsize ldx, const guint16 *d, int pairs, float *o, gsize ldi,
+                      gsize ldk) {
   typedef gint32 __attribute__((may_alias, aligned(2))) Pair;
-#define EACH(F) F(0, 0) F(0, 1) F(0, 2) F(1, 0) F(1, 1) F(1, 2) F(2, 0) F(2, 1) F(2, 2) F(3, 0) F(3, 1) F(3, 2)
+#define EACH(F)                                                                                              \
+  F(0, 0) F(0, 1) F(0, 2) F(1, 0) F(1, 1) F(1, 2) F(2, 0) F(2, 1) F(2, 2) F(3, 0) F(3, 1) F(3, 2)
 #define F(i, k) __m512 u##i##k = _mm512_setzero_ps(), v##i##k = u##i##k;
   EACH(F)
 #undef F
   for (int p = 0; p < pairs; p++, x += 2, d += 64) {
     const __m512bh d0 = (__m512bh)_mm512_loadu_si512(d), d1 = (__m512bh)_mm512_loadu_si512(d + 32);
-#define F(i, k)                                                                                                                        \
-  {                                                                                                                                    \
-    const __m512bh s = (__m512bh)_mm512_set1_epi32(*(const Pair *)(x + i * ldx + k));                                                   \
-    u##i##k = _mm512_dpbf16_ps(u##i##k, s, d0);                                                                                         \
-    v##i##k = _mm512_dpbf16_ps(v##i##k, s, d1);                                                                                         \
+#define F(i, k)                                                                                              \
+  {                                                                                                          \
+    const __m512bh s = (__m512bh)_mm512_set1_epi32(*(const Pair *)(x + i * ldx + k));                        \
+    u##i##k = _mm512_dpbf16_ps(u##i##k, s, d0);                                                              \
+    v##i##k = _mm512_dpbf16_ps(v##i##k, s, d1);                                                              \
   }
     EACH(F)
 #undef F
   }
-#define F(i, k)                                                                                                                        \
-  {                                                                                                                                    \
-    float *to = o + i * ldi + k * ldk;                                                                                                  \
-    _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), u##i##k));                                                                  \
-    _mm512_storeu_ps(to + 16, _mm512_add_ps(_mm512_loadu_ps(to + 16), v##i##k));                                                        \
+#define F(i, k)                                                                                              \
+  {                                                                                                          \
+    float *to = o + i * ldi + k * ldk;                                                                       \
+    _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), u##i##k));                                       \
+    _mm512_storeu_ps(to + 16, _mm512_add_ps(_mm512_loadu_ps(to + 16), v##i##k));                             \
   }
   EACH(F)
 #undef F
 #undef EACH
 }
 
-/* x's rows turned on their side, one channel after the other, with a border of zeros; dy's pixels in pairs, rows of x's width ending in zeros: so
- * the rows of a block are one long row. */
+/* x's rows turned on their side, one channel after the other, with a border of zeros; dy's pixels in pairs,
+ * rows of x's width ending in zeros: so the rows of a block are one long row. */
 static void block_pairs(const Block *b) {
   const TmView *x = b->x, *dy = b->dy;
-  const int W = x->shape.w, H = x->shape.h, C = x->shape.c, width = (int)tm_conv3_dw_width(x->shape), pairs = b->n * width / 2;
+  const int W = x->shape.w, H = x->shape.h, C = x->shape.c, width = (int)tm_conv3_dw_width(x->shape),
+            pairs = b->n * width / 2;
   const gsize ldx = tm_conv3_up((gsize)((b->n + 2) * width), 32) + 32, block = (gsize)pairs * 64;
   guint16 *xt = b->room, *d = xt + b->in * ldx;
   for (int i = 0; i < b->n + 2; i++) {
@@ -70,12 +73,14 @@ static void block_pairs(const Block *b) {
     const guint16 *p = (const guint16 *)dy->data + view_at(dy, b->image * (gsize)H + (gsize)(b->from + i), 0);
     guint16 *to = d + (gsize)(i * width) * 32;
     interleave_pixels(p, (gsize)dy->ld, W, dy->shape.c, to, block);
-    for (gsize o = 0; o < b->out / 32; o++) memset(to + o * block + (gsize)((W + 1) / 2) * 64, 0, (gsize)(width / 2 - (W + 1) / 2) * 128);
+    for (gsize o = 0; o < b->out / 32; o++)
+      memset(to + o * block + (gsize)((W + 1) / 2) * 64, 0, (gsize)(width / 2 - (W + 1) / 2) * 128);
   }
   for (gsize o = 0; o < b->out; o += 32)
     for (gsize kh = 0; kh < 3; kh++)
       for (gsize c = 0; c < b->in; c += 4)
-        outer4(xt + c * ldx + kh * (gsize)width, ldx, d + o / 32 * block, pairs, b->dw + (kh * 3 * b->in + c) * b->out + o, b->out, b->in * b->out);
+        outer4(xt + c * ldx + kh * (gsize)width, ldx, d + o / 32 * block, pairs,
+               b->dw + (kh * 3 * b->in + c) * b->out + o, b->out, b->in * b->out);
 }
 #endif
 
@@ -88,14 +93,21 @@ static void block_plain(const Block *b) {
     for (int t = 0; t < 9; t++)
       for (int c = 0; c < x->shape.c; c += MICRO_PIXELS)
         for (int i = 0; i < b->n; i++) {
-          const int h = b->from + i + t / 3 - 1, shift = t % 3 - 1, first = shift < 0 ? 1 : 0, last = shift > 0 ? W - 1 : W;
+          const int h = b->from + i + t / 3 - 1, shift = t % 3 - 1, first = shift < 0 ? 1 : 0,
+                    last = shift > 0 ? W - 1 : W;
           if (h < 0 || h >= H || first >= last) continue;
-          const gsize at = b->image * (gsize)H, left = (gsize)(x->shape.c - c), right = (gsize)(dy->shape.c - o);
-          const MicroDw q = {.x = (const char *)x->data + (view_at(x, at + (gsize)h, first + shift) + (gsize)c) * size, .ldx = (gsize)x->ld,
-                             .ins = left < MICRO_PIXELS ? (int)left : MICRO_PIXELS,
-                             .d = (const char *)dy->data + (view_at(dy, at + (gsize)(b->from + i), first) + (gsize)o) * size, .ldd = (gsize)dy->ld,
-                             .outs = right < MICRO_OUT ? (int)right : MICRO_OUT, .pixels = last - first,
-                             .o = b->dw + ((gsize)t * b->in + (gsize)c) * b->out + (gsize)o, .ldo = b->out};
+          const gsize at = b->image * (gsize)H, left = (gsize)(x->shape.c - c),
+                      right = (gsize)(dy->shape.c - o);
+          const MicroDw q = {
+              .x = (const char *)x->data + (view_at(x, at + (gsize)h, first + shift) + (gsize)c) * size,
+              .ldx = (gsize)x->ld,
+              .ins = left < MICRO_PIXELS ? (int)left : MICRO_PIXELS,
+              .d = (const char *)dy->data + (view_at(dy, at + (gsize)(b->from + i), first) + (gsize)o) * size,
+              .ldd = (gsize)dy->ld,
+              .outs = right < MICRO_OUT ? (int)right : MICRO_OUT,
+              .pixels = last - first,
+              .o = b->dw + ((gsize)t * b->in + (gsize)c) * b->out + (gsize)o,
+              .ldo = b->out};
           KERNEL(micro_dw)(x->dtype, &q);
         }
 }
@@ -109,7 +121,8 @@ static void add_up(const TmTeam *team, gsize in, gsize out, gsize I, int O, int 
       for (gsize k = 0; k < part; k++) {
         vf s = v_set(0);
         for (int m = 0; m < team->threads; m++)
-          s = s + v_load((const float *)((const char *)team->work + team->stride * (gsize)m) + (t * in + i + k) * out + (gsize)o);
+          s = s + v_load((const float *)((const char *)team->work + team->stride * (gsize)m) +
+                         (t * in + i + k) * out + (gsize)o);
         v_store(turned + k * VL, s);
       }
       for (int j = 0; j < VL && o + j < O; j++)
@@ -118,8 +131,10 @@ static void add_up(const TmTeam *team, gsize in, gsize out, gsize I, int O, int 
 }
 
 void KERNEL(conv3_dw)(const TmTeam *team, const TmView *x, const TmView *dy, float *dw) {
-  const int H = x->shape.h, step = tm_conv3_dw_rows(x->shape, x->dtype, dy->shape.c), blocks = (H + step - 1) / step;
-  const gsize in = tm_conv3_up((gsize)x->shape.c, 4), out = tm_conv3_up((gsize)dy->shape.c, 32), sums = 9 * in * out;
+  const int H = x->shape.h, step = tm_conv3_dw_rows(x->shape, x->dtype, dy->shape.c),
+            blocks = (H + step - 1) / step;
+  const gsize in = tm_conv3_up((gsize)x->shape.c, 4), out = tm_conv3_up((gsize)dy->shape.c, 32),
+              sums = 9 * in * out;
   TmTeam used = *team; /* those who worked: a small picture is one thread's */
   TM_PARALLEL(team, view_count(x) * 9) {
     if (omp_get_thread_num() == 0) used.threads = omp_get_num_threads();
@@ -127,8 +142,15 @@ void KERNEL(conv3_dw)(const TmTeam *team, const TmView *x, const TmView *dy, flo
     memset(mine, 0, sums * sizeof(float));
     for (TmRange r = my_share((gsize)x->shape.n * (gsize)blocks); r.at < r.end; r.at++) {
       const int from = (int)(r.at % (gsize)blocks) * step;
-      const Block b = {.x = x, .dy = dy, .image = r.at / (gsize)blocks, .from = from, .n = H - from < step ? H - from : step, .in = in, .out = out,
-                       .dw = mine, .room = mine + sums};
+      const Block b = {.x = x,
+                       .dy = dy,
+                       .image = r.at / (gsize)blocks,
+                       .from = from,
+                       .n = H - from < step ? H - from : step,
+                       .in = in,
+                       .out = out,
+                       .dw = mine,
+                       .room = mine + sums};
 #ifdef TM_SIMD_AVX512
       if (x->dtype == TM_BF16) {
         block_pairs(&b);

@@ -1,4 +1,5 @@
-/* flat.c: kernels over flat f32 arrays: sums and optimizer steps. Memory-bound: each array is read and written once. */
+/* flat.c: kernels over flat f32 arrays: sums and optimizer steps. Memory-bound: each array is read and
+ * written once. */
 #include "kernels/cpu/isa.h"
 
 /* Shares are cut at multiples of 64 elements, so that only the very last vector is short. */
@@ -18,8 +19,10 @@ void KERNEL(axpby)(const TmTeam *team, float a, const float *x, float c, float *
   TM_PARALLEL(team, n)
   for (TmRange r = my_flat_share(n); r.at < r.end; r.at += VL) {
     const int k = r.end - r.at < VL ? (int)(r.end - r.at) : VL;
-    if (c != 0) BY_LANES(k, axpby_lanes, TRUE, a, x + r.at, c, y + r.at);
-    else BY_LANES(k, axpby_lanes, FALSE, a, x + r.at, c, y + r.at);
+    if (c != 0)
+      BY_LANES(k, axpby_lanes, TRUE, a, x + r.at, c, y + r.at);
+    else
+      BY_LANES(k, axpby_lanes, FALSE, a, x + r.at, c, y + r.at);
   }
 }
 
@@ -51,8 +54,10 @@ TM_INLINE void sgd_lanes(int n, const TmUpdateRule *u, gsize i) {
 
 TM_INLINE void adam_lanes(int n, const TmUpdateRule *u, gboolean decoupled, gsize i) {
   vf w = v_get(u->w, i, TM_F32, n), g = v_get(u->g, i, TM_F32, n) * v_set(u->grad_scale);
-  if (decoupled) w = w * v_set(1 - u->lr * u->weight_decay);
-  else g = v_fma(w, v_set(u->weight_decay), g);
+  if (decoupled)
+    w = w * v_set(1 - u->lr * u->weight_decay);
+  else
+    g = v_fma(w, v_set(u->weight_decay), g);
   const vf m0 = v_get(u->m, i, TM_F32, n), v0 = v_get(u->v, i, TM_F32, n);
   const vf m = v_fma(g - m0, v_set(1 - u->beta1), m0), v = v_fma(g * g - v0, v_set(1 - u->beta2), v0);
   const vf r = w - m * v_set(u->lr * u->correct1) / (v_sqrt(v * v_set(u->correct2)) + v_set(u->eps));
@@ -66,8 +71,11 @@ void KERNEL(update)(const TmTeam *team, const TmUpdateRule *u) {
   TM_PARALLEL(team, u->n)
   for (TmRange r = my_flat_share(u->n); r.at < r.end; r.at += VL) {
     const int n = r.end - r.at < VL ? (int)(r.end - r.at) : VL;
-    if (u->rule == TM_RULE_SGD) BY_LANES(n, sgd_lanes, u, r.at);
-    else if (u->rule == TM_RULE_ADAM) BY_LANES(n, adam_lanes, u, FALSE, r.at);
-    else BY_LANES(n, adam_lanes, u, TRUE, r.at);
+    if (u->rule == TM_RULE_SGD)
+      BY_LANES(n, sgd_lanes, u, r.at);
+    else if (u->rule == TM_RULE_ADAM)
+      BY_LANES(n, adam_lanes, u, FALSE, r.at);
+    else
+      BY_LANES(n, adam_lanes, u, TRUE, r.at);
   }
 }

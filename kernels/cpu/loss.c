@@ -1,7 +1,7 @@
 /* loss.c: softmax, losses and readings over the classes of each pixel.
  *
- * VL pixels at a time are turned on their side: tile[c * VL + i] is class c of pixel i, so that all classes of a pixel stay in one lane and
- * nothing is summed across lanes. Lanes past the last pixel hold 0. */
+ * VL pixels at a time are turned on their side: tile[c * VL + i] is class c of pixel i, so that all classes
+ * of a pixel stay in one lane and nothing is summed across lanes. Lanes past the last pixel hold 0. */
 #include "kernels/cpu/isa.h"
 
 TM_INLINE void load_tile(TmDType t, const TmView *x, gsize row, int w, int n, float *tile) {
@@ -10,7 +10,8 @@ TM_INLINE void load_tile(TmDType t, const TmView *x, gsize row, int w, int n, fl
   gsize i = view_at(x, row, w);
   for (int k = 0; k < n; k++, i += (gsize)x->ld)
     for (int c = 0; c < C; c++)
-      tile[c * VL + k] = t == TM_BF16 ? tm_bf16_to_f32(((const guint16 *)x->data)[i + (gsize)c]) : ((const float *)x->data)[i + (gsize)c];
+      tile[c * VL + k] = t == TM_BF16 ? tm_bf16_to_f32(((const guint16 *)x->data)[i + (gsize)c])
+                                      : ((const float *)x->data)[i + (gsize)c];
 }
 
 TM_INLINE void store_tile(TmDType t, const TmView *y, gsize row, int w, int n, float *tile) {
@@ -40,7 +41,9 @@ TM_INLINE vf exp_tile(int C, float *tile, vf *top) {
   return s;
 }
 
-TM_INLINE int lanes_left(int width, int w) { return width - w < VL ? width - w : VL; }
+TM_INLINE int lanes_left(int width, int w) {
+  return width - w < VL ? width - w : VL;
+}
 
 /* Labels of n pixels as floats, -1 in the other lanes, and where they count. */
 TM_INLINE vf load_labels(const guint8 *labels, int n) {
@@ -48,7 +51,9 @@ TM_INLINE vf load_labels(const guint8 *labels, int n) {
   for (int k = 0; k < VL; k++) l[k] = k < n ? (float)labels[k] : -1;
   return v_load(l);
 }
-TM_INLINE vm counted(vf label, int C) { return v_and(v_gt(v_set((float)C), label), v_gt(label, v_set(-1))); }
+TM_INLINE vm counted(vf label, int C) {
+  return v_and(v_gt(v_set((float)C), label), v_gt(label, v_set(-1)));
+}
 
 /* tile[label] of each pixel; the tile's first class where the label does not count. */
 TM_INLINE vf pick(const float *tile, const guint8 *labels, int n, int C) {
@@ -57,7 +62,9 @@ TM_INLINE vf pick(const float *tile, const guint8 *labels, int n, int C) {
   return v_load(p);
 }
 
-TM_INLINE const guint8 *label_row(const TmView *labels, gsize row) { return (const guint8 *)labels->data + row * (gsize)labels->shape.w; }
+TM_INLINE const guint8 *label_row(const TmView *labels, gsize row) {
+  return (const guint8 *)labels->data + row * (gsize)labels->shape.w;
+}
 
 TM_INLINE void softmax_row(TmDType t, const TmView *x, const TmView *y, gsize row, float *tile) {
   const int C = x->shape.c, W = x->shape.w;
@@ -74,8 +81,10 @@ TM_INLINE void softmax_row(TmDType t, const TmView *x, const TmView *y, gsize ro
 void KERNEL(softmax)(const TmTeam *team, const TmView *x, const TmView *y) {
   TM_PARALLEL(team, view_count(x))
   for (TmRange r = my_share(view_rows(x)); r.at < r.end; r.at++) {
-    if (x->dtype == TM_BF16) softmax_row(TM_BF16, x, y, r.at, my_work(team));
-    else softmax_row(TM_F32, x, y, r.at, my_work(team));
+    if (x->dtype == TM_BF16)
+      softmax_row(TM_BF16, x, y, r.at, my_work(team));
+    else
+      softmax_row(TM_F32, x, y, r.at, my_work(team));
   }
 }
 
@@ -143,8 +152,10 @@ TM_INLINE double cross_entropy_row(TmDType t, const CrossEntropy *a, gsize row, 
     } else {
       const vf p = v_exp(log_p), rest = power_of_rest(p, a->gamma);
       loss = loss - wt * rest * log_p;
-      /* -(gamma p (1-p)^(gamma-1) log p - (1-p)^gamma); at p = 1 the first part is 0, for log p is 0 faster than a negative power grows */
-      const vf near = v_keep(v_gt(v_set(0), log_p), v_set(a->gamma) * p * power_of_rest(p, a->gamma - 1) * log_p);
+      /* -(gamma p (1-p)^(gamma-1) log p - (1-p)^gamma); at p = 1 the first part is 0, for log p is 0 faster
+       * than a negative power grows */
+      const vf near =
+          v_keep(v_gt(v_set(0), log_p), v_set(a->gamma) * p * power_of_rest(p, a->gamma - 1) * log_p);
       slope = slope * (rest - near);
     }
     if (!a->dx) continue;
@@ -159,23 +170,30 @@ TM_INLINE double cross_entropy_row(TmDType t, const CrossEntropy *a, gsize row, 
   return v_sum(loss);
 }
 
-void KERNEL(cross_entropy)(const TmTeam *team, const TmView *x, const TmView *labels, const float *weights, float gamma, float *loss,
-                           const float *dloss, const TmView *dx) {
+void KERNEL(cross_entropy)(const TmTeam *team, const TmView *x, const TmView *labels, const float *weights,
+                           float gamma, float *loss, const float *dloss, const TmView *dx) {
   const double sum = weight_sum(team, labels, weights, x->shape.c);
   const double inv = sum > 0 ? 1 / sum : 0;
-  const CrossEntropy a = {.x = x, .labels = labels, .dx = dx, .weights = weights, .gamma = gamma, .scale = dloss ? (float)(*dloss * inv) : 0};
+  const CrossEntropy a = {.x = x,
+                          .labels = labels,
+                          .dx = dx,
+                          .weights = weights,
+                          .gamma = gamma,
+                          .scale = dloss ? (float)(*dloss * inv) : 0};
   clear_sums(team, 1);
   TM_PARALLEL(team, view_count(x)) {
     double *mine = my_work(team);
     float *tile = (float *)(mine + 8);
     for (TmRange r = my_share(view_rows(x)); r.at < r.end; r.at++)
-      *mine += x->dtype == TM_BF16 ? cross_entropy_row(TM_BF16, &a, r.at, tile) : cross_entropy_row(TM_F32, &a, r.at, tile);
+      *mine += x->dtype == TM_BF16 ? cross_entropy_row(TM_BF16, &a, r.at, tile)
+                                   : cross_entropy_row(TM_F32, &a, r.at, tile);
   }
   if (loss) *loss = (float)(total(team, 0) * inv);
 }
 
 /* Per class of one row: sum of p where it is the truth, of p^2, and the truth's pixels. */
-TM_INLINE void dice_sums_row(TmDType t, const TmView *x, const TmView *labels, gsize row, float *tile, double *hit, double *square, double *truth) {
+TM_INLINE void dice_sums_row(TmDType t, const TmView *x, const TmView *labels, gsize row, float *tile,
+                             double *hit, double *square, double *truth) {
   const int C = x->shape.c, W = x->shape.w;
   const guint8 *l = label_row(labels, row);
   for (int w = 0; w < W; w += VL) {
@@ -194,13 +212,15 @@ TM_INLINE void dice_sums_row(TmDType t, const TmView *x, const TmView *labels, g
   }
 }
 
-/* q = b p - a t, t being 1 at the truth: the loss's slope by the share p of class c; a and b hold dloss and the classes' fractions. */
+/* q = b p - a t, t being 1 at the truth: the loss's slope by the share p of class c; a and b hold dloss and
+ * the classes' fractions. */
 TM_INLINE vf dice_slope(vf p, vf label, int c, const float *a, const float *b) {
   return v_set(b[c]) * p - v_keep(v_eq(label, v_set((float)c)), v_set(a[c]));
 }
 
 /* dz = p (q - sum p q). */
-TM_INLINE void dice_dx_row(TmDType t, const TmView *x, const TmView *labels, const float *a, const float *b, const TmView *dx, gsize row, float *tile) {
+TM_INLINE void dice_dx_row(TmDType t, const TmView *x, const TmView *labels, const float *a, const float *b,
+                           const TmView *dx, gsize row, float *tile) {
   const int C = x->shape.c, W = x->shape.w;
   const guint8 *l = label_row(labels, row);
   for (int w = 0; w < W; w += VL) {
@@ -223,7 +243,8 @@ TM_INLINE void dice_dx_row(TmDType t, const TmView *x, const TmView *labels, con
   }
 }
 
-void KERNEL(dice)(const TmTeam *team, const TmView *x, const TmView *labels, float *loss, const float *dloss, const TmView *dx) {
+void KERNEL(dice)(const TmTeam *team, const TmView *x, const TmView *labels, float *loss, const float *dloss,
+                  const TmView *dx) {
   const double smooth = 1e-6;
   const gsize C = (gsize)x->shape.c;
   clear_sums(team, 3 * C);
@@ -231,8 +252,10 @@ void KERNEL(dice)(const TmTeam *team, const TmView *x, const TmView *labels, flo
     double *hit = my_work(team);
     float *tile = (float *)(hit + 3 * C);
     for (TmRange r = my_share(view_rows(x)); r.at < r.end; r.at++) {
-      if (x->dtype == TM_BF16) dice_sums_row(TM_BF16, x, labels, r.at, tile, hit, hit + C, hit + 2 * C);
-      else dice_sums_row(TM_F32, x, labels, r.at, tile, hit, hit + C, hit + 2 * C);
+      if (x->dtype == TM_BF16)
+        dice_sums_row(TM_BF16, x, labels, r.at, tile, hit, hit + C, hit + 2 * C);
+      else
+        dice_sums_row(TM_F32, x, labels, r.at, tile, hit, hit + C, hit + 2 * C);
     }
   }
   int present = 0;
@@ -244,9 +267,11 @@ void KERNEL(dice)(const TmTeam *team, const TmView *x, const TmView *labels, flo
   }
   if (loss) *loss = present ? (float)(1 - score / present) : 0;
   if (!dx) return;
-  float *a = (float *)((double *)team->work + 3 * C), *b = a + C; /* in the calling thread's space, past its sums; read by all */
+  float *a = (float *)((double *)team->work + 3 * C),
+        *b = a + C; /* in the calling thread's space, past its sums; read by all */
   for (gsize c = 0; c < C; c++) {
-    const double u = 2 * total(team, c) + smooth, truth = total(team, 2 * C + c), v = total(team, C + c) + truth + smooth;
+    const double u = 2 * total(team, c) + smooth, truth = total(team, 2 * C + c),
+                 v = total(team, C + c) + truth + smooth;
     const double k = truth > 0 ? (double)*dloss / present : 0;
     a[c] = (float)(2 * k / v);
     b[c] = (float)(2 * k * u / (v * v));
@@ -254,8 +279,10 @@ void KERNEL(dice)(const TmTeam *team, const TmView *x, const TmView *labels, flo
   TM_PARALLEL(team, view_count(x)) {
     float *tile = (float *)((double *)my_work(team) + 4 * C); /* 2C floats are C doubles */
     for (TmRange r = my_share(view_rows(x)); r.at < r.end; r.at++) {
-      if (x->dtype == TM_BF16) dice_dx_row(TM_BF16, x, labels, a, b, dx, r.at, tile);
-      else dice_dx_row(TM_F32, x, labels, a, b, dx, r.at, tile);
+      if (x->dtype == TM_BF16)
+        dice_dx_row(TM_BF16, x, labels, a, b, dx, r.at, tile);
+      else
+        dice_dx_row(TM_F32, x, labels, a, b, dx, r.at, tile);
     }
   }
 }
@@ -280,8 +307,10 @@ void KERNEL(argmax)(const TmTeam *team, const TmView *x, const TmView *labels) {
   for (TmRange r = my_share(view_rows(x)); r.at < r.end; r.at++) {
     guint8 *l = (guint8 *)labels->data + r.at * (gsize)labels->shape.w;
     for (int w = 0; w < x->shape.w; w += VL) {
-      if (x->dtype == TM_BF16) argmax_tile(TM_BF16, x, r.at, w, lanes_left(x->shape.w, w), my_work(team), l + w);
-      else argmax_tile(TM_F32, x, r.at, w, lanes_left(x->shape.w, w), my_work(team), l + w);
+      if (x->dtype == TM_BF16)
+        argmax_tile(TM_BF16, x, r.at, w, lanes_left(x->shape.w, w), my_work(team), l + w);
+      else
+        argmax_tile(TM_F32, x, r.at, w, lanes_left(x->shape.w, w), my_work(team), l + w);
     }
   }
 }

@@ -1,10 +1,14 @@
-/* micro.h: the inner loops of the convolutions: a few pixels times 2 VL channels in registers. Private to kernels/cpu. */
+/* micro.h: the inner loops of the convolutions: a few pixels times 2 VL channels in registers. Private to
+ * kernels/cpu. */
 #pragma once
 
 #include "kernels/cpu/isa.h"
 
 #ifdef TM_SIMD_AVX512
-enum { MICRO_PIXELS = 12, MICRO_PAIRS = 1 }; /* bf16 weights are packed as pairs of input channels, for vdpbf16ps */
+enum {
+  MICRO_PIXELS = 12,
+  MICRO_PAIRS = 1
+}; /* bf16 weights are packed as pairs of input channels, for vdpbf16ps */
 #elif defined(TM_SIMD_AVX2)
 enum { MICRO_PIXELS = 6, MICRO_PAIRS = 0 };
 #else
@@ -12,8 +16,9 @@ enum { MICRO_PIXELS = 4, MICRO_PAIRS = 0 };
 #endif
 enum { MICRO_OUT = 2 * VL };
 
-/* y[m][o] = start[o] + sum over taps and k of x[m][tap][k] * b[tap][k][o], for m < pixels, o < outs. Offsets and strides are in bytes.
- * b is packed: [tap][k][MICRO_OUT] floats or, for bf16 with MICRO_PAIRS, [tap][k / 2][MICRO_OUT][2] bf16, zero where k or o is past the end. */
+/* y[m][o] = start[o] + sum over taps and k of x[m][tap][k] * b[tap][k][o], for m < pixels, o < outs. Offsets
+ * and strides are in bytes. b is packed: [tap][k][MICRO_OUT] floats or, for bf16 with MICRO_PAIRS, [tap][k /
+ * 2][MICRO_OUT][2] bf16, zero where k or o is past the end. */
 typedef struct {
   const void *x;
   gsize ldx;
@@ -23,14 +28,16 @@ typedef struct {
   const float *start; /* MICRO_OUT floats, or NULL: 0 */
   void *y;
   gsize ldy;
-  int outs; /* 1..MICRO_OUT */
+  int outs;    /* 1..MICRO_OUT */
   float *sums; /* or NULL: MICRO_OUT sums of y, then MICRO_OUT of y squared, added to (before rounding) */
 } Micro;
 
-/** The pixels of a row of @width pixels, MICRO_PIXELS or fewer at a time. x is of @type, y of @to: @type or TM_F32. */
+/** The pixels of a row of @width pixels, MICRO_PIXELS or fewer at a time. x is of @type, y of @to: @type or
+ * TM_F32. */
 void KERNEL(micro_row)(TmDType type, TmDType to, const Micro *q, int width);
 
-/* o[i][c] += sum over p of x[p][i] * d[p][c], for i < ins <= MICRO_PIXELS, c < outs. Strides in elements of @type. */
+/* o[i][c] += sum over p of x[p][i] * d[p][c], for i < ins <= MICRO_PIXELS, c < outs. Strides in elements of
+ * @type. */
 typedef struct {
   const void *x;
   gsize ldx;

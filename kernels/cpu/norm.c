@@ -1,11 +1,13 @@
 /* norm.c: batch normalisation (Ioffe and Szegedy, 2015), in the parts that fuse, and sums over pixels.
  *
- * All walk one row of pixels at a time for VL channels at a time: the sums and the channels' constants stay in registers, and the row
- * stays in the cache for the next channels. */
+ * All walk one row of pixels at a time for VL channels at a time: the sums and the channels' constants stay
+ * in registers, and the row stays in the cache for the next channels. */
 #include "kernels/cpu/isa.h"
 
-/* Sum and sum of squares of x - shift over one row. Shifting by the first pixel keeps the variance exact where |mean| is large. */
-TM_INLINE void stats_row(int n, TmDType t, const void *x, gsize i, int width, int ld, const float *shift, double *sum, double *square) {
+/* Sum and sum of squares of x - shift over one row. Shifting by the first pixel keeps the variance exact
+ * where |mean| is large. */
+TM_INLINE void stats_row(int n, TmDType t, const void *x, gsize i, int width, int ld, const float *shift,
+                         double *sum, double *square) {
   const vf s = v_get(shift, 0, TM_F32, n);
   vf a0 = v_set(0), a1 = v_set(0), q0 = v_set(0), q1 = v_set(0);
   int w = 0;
@@ -35,7 +37,8 @@ void KERNEL(bn_stats)(const TmTeam *team, const TmView *x, float *stats) {
     double *sum = my_work(team);
     for (TmRange r = my_share(rows); r.at < r.end; r.at++)
       for (FOR_LANES(c, n, C))
-        BY_TYPE(x->dtype, n, stats_row, x->data, view_at(x, r.at, 0) + (gsize)c, x->shape.w, x->ld, shift + c, sum + c, sum + C + c);
+        BY_TYPE(x->dtype, n, stats_row, x->data, view_at(x, r.at, 0) + (gsize)c, x->shape.w, x->ld, shift + c,
+                sum + c, sum + C + c);
   }
   const double inv = 1 / (double)tm_shape_pixels(x->shape);
   for (int c = 0; c < C; c++) {
@@ -46,8 +49,8 @@ void KERNEL(bn_stats)(const TmTeam *team, const TmView *x, float *stats) {
 }
 
 /* y = (x - mean) * scale + beta, over one row. Subtracting first keeps y exact where |mean| is large. */
-TM_INLINE void affine_row(int n, TmDType t, gboolean relu, const void *x, gsize i, int ldx, void *y, gsize k, int ldy, int width, const float *mean,
-                          const float *scale, const float *beta) {
+TM_INLINE void affine_row(int n, TmDType t, gboolean relu, const void *x, gsize i, int ldx, void *y, gsize k,
+                          int ldy, int width, const float *mean, const float *scale, const float *beta) {
   const vf m = v_get(mean, 0, TM_F32, n), a = v_get(scale, 0, TM_F32, n), b = v_get(beta, 0, TM_F32, n);
   for (int w = 0; w < width; w++, i += (gsize)ldx, k += (gsize)ldy) {
     const vf v = v_fma(v_get(x, i, t, n) - m, a, b);
@@ -56,11 +59,13 @@ TM_INLINE void affine_row(int n, TmDType t, gboolean relu, const void *x, gsize 
 }
 
 /* Two rows of y and one of their 2x2 maxima. */
-TM_INLINE void affine_pool_rows(int n, TmDType t, gboolean relu, const TmView *x, const TmView *y, const TmView *p, gsize row, gsize prow, int c,
-                                const float *mean, const float *scale, const float *beta) {
+TM_INLINE void affine_pool_rows(int n, TmDType t, gboolean relu, const TmView *x, const TmView *y,
+                                const TmView *p, gsize row, gsize prow, int c, const float *mean,
+                                const float *scale, const float *beta) {
   const vf m = v_get(mean, 0, TM_F32, n), a = v_get(scale, 0, TM_F32, n), b = v_get(beta, 0, TM_F32, n);
   gsize i0 = view_at(x, row, 0) + (gsize)c, i1 = view_at(x, row + 1, 0) + (gsize)c;
-  gsize k0 = view_at(y, row, 0) + (gsize)c, k1 = view_at(y, row + 1, 0) + (gsize)c, j = view_at(p, prow, 0) + (gsize)c;
+  gsize k0 = view_at(y, row, 0) + (gsize)c, k1 = view_at(y, row + 1, 0) + (gsize)c,
+        j = view_at(p, prow, 0) + (gsize)c;
   const gsize lx = (gsize)x->ld, ly = (gsize)y->ld;
   for (int w = 0; w < p->shape.w; w++) {
     vf v00 = v_fma(v_get(x->data, i0, t, n) - m, a, b), v01 = v_fma(v_get(x->data, i0 + lx, t, n) - m, a, b);
@@ -80,7 +85,8 @@ TM_INLINE void affine_pool_rows(int n, TmDType t, gboolean relu, const TmView *x
   }
 }
 
-void KERNEL(bn_apply)(const TmTeam *team, const TmView *x, const TmBatchNorm *bn, gboolean relu, const TmView *y, const TmView *p) {
+void KERNEL(bn_apply)(const TmTeam *team, const TmView *x, const TmBatchNorm *bn, gboolean relu,
+                      const TmView *y, const TmView *p) {
   const int C = x->shape.c, H = x->shape.h, W = x->shape.w, pairs = p ? (H + 1) / 2 : H;
   float *scale = team->work;
   for (int c = 0; c < C; c++) scale[c] = bn->gamma[c] / sqrtf(bn->var[c] + bn->eps);
@@ -92,20 +98,28 @@ void KERNEL(bn_apply)(const TmTeam *team, const TmView *x, const TmBatchNorm *bn
     for (FOR_LANES(c, n, C)) {
       if (both) {
         const gsize prow = image * (gsize)p->shape.h + k;
-        if (relu) BY_TYPE(x->dtype, n, affine_pool_rows, TRUE, x, y, p, row, prow, c, bn->mean + c, scale + c, bn->beta + c);
-        else BY_TYPE(x->dtype, n, affine_pool_rows, FALSE, x, y, p, row, prow, c, bn->mean + c, scale + c, bn->beta + c);
+        if (relu)
+          BY_TYPE(x->dtype, n, affine_pool_rows, TRUE, x, y, p, row, prow, c, bn->mean + c, scale + c,
+                  bn->beta + c);
+        else
+          BY_TYPE(x->dtype, n, affine_pool_rows, FALSE, x, y, p, row, prow, c, bn->mean + c, scale + c,
+                  bn->beta + c);
       } else {
         const gsize i = view_at(x, row, 0) + (gsize)c, j = view_at(y, row, 0) + (gsize)c;
-        if (relu) BY_TYPE(x->dtype, n, affine_row, TRUE, x->data, i, x->ld, y->data, j, y->ld, W, bn->mean + c, scale + c, bn->beta + c);
-        else BY_TYPE(x->dtype, n, affine_row, FALSE, x->data, i, x->ld, y->data, j, y->ld, W, bn->mean + c, scale + c, bn->beta + c);
+        if (relu)
+          BY_TYPE(x->dtype, n, affine_row, TRUE, x->data, i, x->ld, y->data, j, y->ld, W, bn->mean + c,
+                  scale + c, bn->beta + c);
+        else
+          BY_TYPE(x->dtype, n, affine_row, FALSE, x->data, i, x->ld, y->data, j, y->ld, W, bn->mean + c,
+                  scale + c, bn->beta + c);
       }
     }
   }
 }
 
 /* Sums of dz and dz * (x - mean) over one row. */
-TM_INLINE void reduce_row(int n, TmDType t, const TmView *dy, const TmView *act, const TmView *x, const TmView *dz, gsize row, int c,
-                          const float *mean, double *sum, double *dot) {
+TM_INLINE void reduce_row(int n, TmDType t, const TmView *dy, const TmView *act, const TmView *x,
+                          const TmView *dz, gsize row, int c, const float *mean, double *sum, double *dot) {
   const vf m = v_get(mean, 0, TM_F32, n);
   vf s0 = v_set(0), q0 = v_set(0), s1 = v_set(0), q1 = v_set(0);
   gsize i = view_at(x, row, 0) + (gsize)c, k = view_at(dy, row, 0) + (gsize)c;
@@ -128,16 +142,18 @@ TM_INLINE void reduce_row(int n, TmDType t, const TmView *dy, const TmView *act,
   add_lanes(dot, q0 + q1, n);
 }
 
-void KERNEL(bn_reduce)(const TmTeam *team, const TmView *dy, const TmView *act, const TmView *x, const float *stats, float eps, const TmView *dz,
-                       float *r) {
+void KERNEL(bn_reduce)(const TmTeam *team, const TmView *dy, const TmView *act, const TmView *x,
+                       const float *stats, float eps, const TmView *dz, float *r) {
   const int C = x->shape.c;
   clear_sums(team, 2 * (gsize)C);
   TM_PARALLEL(team, view_count(x)) {
     double *sum = my_work(team);
     for (TmRange rows = my_share(view_rows(x)); rows.at < rows.end; rows.at++)
       for (FOR_LANES(c, n, C)) {
-        if (act && dz) BY_TYPE(x->dtype, n, reduce_row, dy, act, x, dz, rows.at, c, stats + c, sum + c, sum + C + c);
-        else BY_TYPE(x->dtype, n, reduce_row, dy, NULL, x, NULL, rows.at, c, stats + c, sum + c, sum + C + c);
+        if (act && dz)
+          BY_TYPE(x->dtype, n, reduce_row, dy, act, x, dz, rows.at, c, stats + c, sum + c, sum + C + c);
+        else
+          BY_TYPE(x->dtype, n, reduce_row, dy, NULL, x, NULL, rows.at, c, stats + c, sum + c, sum + C + c);
       }
   }
   for (int c = 0; c < C; c++) {
@@ -147,15 +163,18 @@ void KERNEL(bn_reduce)(const TmTeam *team, const TmView *dy, const TmView *act, 
 }
 
 /* dx = a dy + b (x - mean) + s, over one row. */
-TM_INLINE void combine_row(int n, TmDType t, const TmView *dy, const TmView *x, const TmView *dx, gsize row, int c, const float *mean,
-                           const float *a, const float *b, const float *s) {
-  const vf m = v_get(mean, 0, TM_F32, n), va = v_get(a, 0, TM_F32, n), vb = v_get(b, 0, TM_F32, n), vs = v_get(s, 0, TM_F32, n);
-  gsize i = view_at(x, row, 0) + (gsize)c, k = view_at(dy, row, 0) + (gsize)c, d = view_at(dx, row, 0) + (gsize)c;
+TM_INLINE void combine_row(int n, TmDType t, const TmView *dy, const TmView *x, const TmView *dx, gsize row,
+                           int c, const float *mean, const float *a, const float *b, const float *s) {
+  const vf m = v_get(mean, 0, TM_F32, n), va = v_get(a, 0, TM_F32, n), vb = v_get(b, 0, TM_F32, n),
+           vs = v_get(s, 0, TM_F32, n);
+  gsize i = view_at(x, row, 0) + (gsize)c, k = view_at(dy, row, 0) + (gsize)c,
+        d = view_at(dx, row, 0) + (gsize)c;
   for (int w = 0; w < x->shape.w; w++, i += (gsize)x->ld, k += (gsize)dy->ld, d += (gsize)dx->ld)
     v_put(dx->data, d, t, n, v_fma(v_get(dy->data, k, t, n), va, v_fma(v_get(x->data, i, t, n) - m, vb, vs)));
 }
 
-void KERNEL(bn_dx)(const TmTeam *team, const TmView *dy, const TmView *x, const TmBatchNorm *bn, const float *r, const TmView *dx) {
+void KERNEL(bn_dx)(const TmTeam *team, const TmView *dy, const TmView *x, const TmBatchNorm *bn,
+                   const float *r, const TmView *dx) {
   const int C = x->shape.c;
   float *a = team->work, *b = a + C, *s = b + C;
   const double inv = 1 / (double)tm_shape_pixels(x->shape);
@@ -167,7 +186,8 @@ void KERNEL(bn_dx)(const TmTeam *team, const TmView *dy, const TmView *x, const 
   }
   TM_PARALLEL(team, view_count(x))
   for (TmRange rows = my_share(view_rows(x)); rows.at < rows.end; rows.at++)
-    for (FOR_LANES(c, n, C)) BY_TYPE(x->dtype, n, combine_row, dy, x, dx, rows.at, c, bn->mean + c, a + c, b + c, s + c);
+    for (FOR_LANES(c, n, C))
+      BY_TYPE(x->dtype, n, combine_row, dy, x, dx, rows.at, c, bn->mean + c, a + c, b + c, s + c);
 }
 
 TM_INLINE void sum_row(int n, TmDType t, const TmView *x, gsize row, int c, double *sum) {
@@ -193,10 +213,12 @@ void KERNEL(channel_sum)(const TmTeam *team, const TmView *x, float *sum) {
   for (int c = 0; c < C; c++) sum[c] = (float)total(team, (gsize)c);
 }
 
-TM_INLINE void bias_row(int n, TmDType t, const TmView *x, const float *bias, const TmView *y, gsize row, int c) {
+TM_INLINE void bias_row(int n, TmDType t, const TmView *x, const float *bias, const TmView *y, gsize row,
+                        int c) {
   const vf b = v_get(bias, 0, TM_F32, n);
   gsize i = view_at(x, row, 0) + (gsize)c, k = view_at(y, row, 0) + (gsize)c;
-  for (int w = 0; w < x->shape.w; w++, i += (gsize)x->ld, k += (gsize)y->ld) v_put(y->data, k, t, n, v_get(x->data, i, t, n) + b);
+  for (int w = 0; w < x->shape.w; w++, i += (gsize)x->ld, k += (gsize)y->ld)
+    v_put(y->data, k, t, n, v_get(x->data, i, t, n) + b);
 }
 
 void KERNEL(bias)(const TmTeam *team, const TmView *x, const float *bias, const TmView *y) {

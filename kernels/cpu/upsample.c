@@ -1,9 +1,12 @@
-/* upsample.c: enlarging by a whole factor, nearest and bilinear (half-pixel centres, edges clamped), and the adjoints.
+/* upsample.c: enlarging by a whole factor, nearest and bilinear (half-pixel centres, edges clamped), and the
+ * adjoints.
  *
- * The adjoints gather: each pixel of dx adds up what it gave to its neighbours, in a fixed order, so that no two threads write one pixel. */
+ * The adjoints gather: each pixel of dx adds up what it gave to its neighbours, in a fixed order, so that no
+ * two threads write one pixel. */
 #include "kernels/cpu/isa.h"
 
-TM_INLINE void nearest_row(int n, TmDType t, const TmView *x, const TmView *y, gsize xrow, gsize yrow, int f, int c) {
+TM_INLINE void nearest_row(int n, TmDType t, const TmView *x, const TmView *y, gsize xrow, gsize yrow, int f,
+                           int c) {
   for (int w = 0; w < x->shape.w; w++) {
     const vf v = v_get(x->data, view_at(x, xrow, w) + (gsize)c, t, n);
     for (int j = 0; j < f; j++) v_put(y->data, view_at(y, yrow, w * f + j) + (gsize)c, t, n, v);
@@ -13,14 +16,16 @@ TM_INLINE void nearest_row(int n, TmDType t, const TmView *x, const TmView *y, g
 void KERNEL(upsample_nearest)(const TmTeam *team, const TmView *x, int factor, const TmView *y) {
   TM_PARALLEL(team, view_count(y))
   for (TmRange r = my_share(view_rows(y)); r.at < r.end; r.at++)
-    for (FOR_LANES(c, n, x->shape.c)) BY_TYPE(x->dtype, n, nearest_row, x, y, r.at / (gsize)factor, r.at, factor, c);
+    for (FOR_LANES(c, n, x->shape.c))
+      BY_TYPE(x->dtype, n, nearest_row, x, y, r.at / (gsize)factor, r.at, factor, c);
 }
 
 TM_INLINE void nearest_dx_row(int n, TmDType t, const TmView *dy, const TmView *dx, gsize row, int f, int c) {
   for (int w = 0; w < dx->shape.w; w++) {
     vf s = v_set(0);
     for (int i = 0; i < f; i++)
-      for (int j = 0; j < f; j++) s = s + v_get(dy->data, view_at(dy, row * (gsize)f + (gsize)i, w * f + j) + (gsize)c, t, n);
+      for (int j = 0; j < f; j++)
+        s = s + v_get(dy->data, view_at(dy, row * (gsize)f + (gsize)i, w * f + j) + (gsize)c, t, n);
     v_put(dx->data, view_at(dx, row, w) + (gsize)c, t, n, s);
   }
 }
@@ -46,11 +51,14 @@ TM_INLINE Tap tap(int o, int factor, int size) {
   return p;
 }
 
-TM_INLINE void bilinear_row(int n, TmDType t, const TmView *x, const TmView *y, gsize top, gsize bottom, float part, gsize yrow, int f, int c) {
+TM_INLINE void bilinear_row(int n, TmDType t, const TmView *x, const TmView *y, gsize top, gsize bottom,
+                            float part, gsize yrow, int f, int c) {
   for (int w = 0; w < y->shape.w; w++) {
     const Tap p = tap(w, f, x->shape.w);
-    const vf a = v_get(x->data, view_at(x, top, p.lo) + (gsize)c, t, n), b = v_get(x->data, view_at(x, top, p.hi) + (gsize)c, t, n);
-    const vf d = v_get(x->data, view_at(x, bottom, p.lo) + (gsize)c, t, n), e = v_get(x->data, view_at(x, bottom, p.hi) + (gsize)c, t, n);
+    const vf a = v_get(x->data, view_at(x, top, p.lo) + (gsize)c, t, n),
+             b = v_get(x->data, view_at(x, top, p.hi) + (gsize)c, t, n);
+    const vf d = v_get(x->data, view_at(x, bottom, p.lo) + (gsize)c, t, n),
+             e = v_get(x->data, view_at(x, bottom, p.hi) + (gsize)c, t, n);
     const vf u = v_fma(b - a, v_set(p.part), a), v = v_fma(e - d, v_set(p.part), d);
     v_put(y->data, view_at(y, yrow, w) + (gsize)c, t, n, v_fma(v - u, v_set(part), u));
   }
@@ -62,7 +70,8 @@ void KERNEL(upsample_bilinear)(const TmTeam *team, const TmView *x, int factor, 
     const gsize first = r.at / (gsize)y->shape.h * (gsize)x->shape.h;
     const Tap p = tap((int)(r.at % (gsize)y->shape.h), factor, x->shape.h);
     for (FOR_LANES(c, n, x->shape.c))
-      BY_TYPE(x->dtype, n, bilinear_row, x, y, first + (gsize)p.lo, first + (gsize)p.hi, p.part, r.at, factor, c);
+      BY_TYPE(x->dtype, n, bilinear_row, x, y, first + (gsize)p.lo, first + (gsize)p.hi, p.part, r.at, factor,
+              c);
   }
 }
 
@@ -78,7 +87,8 @@ TM_INLINE void reach(int i, int factor, int size, int *from, int *to) {
   *to = i == size - 1 ? size * factor : (i + 2) * factor;
 }
 
-TM_INLINE void bilinear_dx_row(int n, TmDType t, const TmView *dy, const TmView *dx, gsize image, int h, int f, int c) {
+TM_INLINE void bilinear_dx_row(int n, TmDType t, const TmView *dy, const TmView *dx, gsize image, int h,
+                               int f, int c) {
   const int H = dx->shape.h, W = dx->shape.w;
   int top, bottom;
   reach(h, f, H, &top, &bottom);
@@ -102,5 +112,6 @@ void KERNEL(upsample_bilinear_dx)(const TmTeam *team, const TmView *dy, int fact
   const gsize H = (gsize)dx->shape.h;
   TM_PARALLEL(team, view_count(dy))
   for (TmRange r = my_share(view_rows(dx)); r.at < r.end; r.at++)
-    for (FOR_LANES(c, n, dx->shape.c)) BY_TYPE(dx->dtype, n, bilinear_dx_row, dy, dx, r.at / H, (int)(r.at % H), factor, c);
+    for (FOR_LANES(c, n, dx->shape.c))
+      BY_TYPE(dx->dtype, n, bilinear_dx_row, dy, dx, r.at / H, (int)(r.at % H), factor, c);
 }

@@ -1,7 +1,9 @@
-/* winograd.c: the forward kernel, which is also the adjoint with the weights turned, and the packing of the weights.
+/* winograd.c: the forward kernel, which is also the adjoint with the weights turned, and the packing of the
+ * weights.
  *
- * A tile of 2x2 outputs needs 4x4 inputs d. With V = B^T d B and U = G g G^T, the outputs are A^T (U . V) A, . element by element and summed over input
- * channels: 16 matrix products, one for each element ("plane"), over all tiles of a block. */
+ * A tile of 2x2 outputs needs 4x4 inputs d. With V = B^T d B and U = G g G^T, the outputs are A^T (U . V) A,
+ * . element by element and summed over input channels: 16 matrix products, one for each element ("plane"),
+ * over all tiles of a block. */
 #include "kernels/cpu/winograd.h"
 
 /* ---- input ---- */
@@ -48,7 +50,8 @@ TM_INLINE void output_tile(const float *m, gsize plane, vf o[4]) {
 }
 
 /* One row of tiles, 16 channels. @y: the first tile's first output. */
-TM_INLINE void output_row(gboolean with_sums, const float *m, gsize plane, int n, guint16 *y, gsize ld, gsize row, int columns, gboolean below, Sums *s) {
+TM_INLINE void output_row(gboolean with_sums, const float *m, gsize plane, int n, guint16 *y, gsize ld,
+                          gsize row, int columns, gboolean below, Sums *s) {
   vf sum = s->sum, square = s->square;
   for (int t = 0; t < n; t++, m += TM_WINOGRAD_OUT, y += 2 * ld) {
     const gboolean right = 2 * t + 1 < columns;
@@ -86,7 +89,9 @@ typedef struct {
 
 static Place place_of(const TmWinogradCut *c, gsize piece) {
   const gsize blocks = (gsize)c->down * (gsize)c->across, k = piece % blocks;
-  Place p = {.image = piece / blocks, .top = (int)(k / (gsize)c->across) * c->rows, .left = (int)(k % (gsize)c->across) * c->columns};
+  Place p = {.image = piece / blocks,
+             .top = (int)(k / (gsize)c->across) * c->rows,
+             .left = (int)(k % (gsize)c->across) * c->columns};
   p.rows = c->high - p.top < c->rows ? c->high - p.top : c->rows;
   p.columns = c->wide - p.left < c->columns ? c->wide - p.left : c->columns;
   return p;
@@ -106,7 +111,12 @@ static void multiply(const Winograd *z, const Place *p, int o) {
   const int C = z->x->shape.c;
   const gssize tap = 0;
   const gsize block = micro_block(TM_BF16, 1, C);
-  Micro q = {.ldx = (gsize)C * 2, .taps = &tap, .n_taps = 1, .depth = C, .ldy = TM_WINOGRAD_OUT * sizeof(float), .outs = TM_WINOGRAD_OUT};
+  Micro q = {.ldx = (gsize)C * 2,
+             .taps = &tap,
+             .n_taps = 1,
+             .depth = C,
+             .ldy = TM_WINOGRAD_OUT * sizeof(float),
+             .outs = TM_WINOGRAD_OUT};
   for (gsize f = 0; f < 16; f++) {
     q.x = z->v + f * z->cut.plane;
     q.b = (const char *)z->packed + ((gsize)(o / TM_WINOGRAD_OUT) * 16 + f) * block;
@@ -125,8 +135,10 @@ static void transform_output(const Winograd *z, const Place *p, int o, float *su
       guint16 *to = (guint16 *)y->data + view_at(y, p->image * (gsize)y->shape.h + (gsize)h, w) + c;
       const float *m = z->m + (gsize)(i * p->columns) * TM_WINOGRAD_OUT + (c - o);
       const gboolean below = h + 1 < y->shape.h;
-      if (sums) output_row(TRUE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
-      else output_row(FALSE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
+      if (sums)
+        output_row(TRUE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
+      else
+        output_row(FALSE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
     }
     if (!sums) continue;
     v_store(sums + c, s.sum);
@@ -134,12 +146,18 @@ static void transform_output(const Winograd *z, const Place *p, int o, float *su
   }
 }
 
-void KERNEL(winograd)(const TmTeam *team, const TmView *x, const void *packed, const TmView *y, float *stats) {
+void KERNEL(winograd)(const TmTeam *team, const TmView *x, const void *packed, const TmView *y,
+                      float *stats) {
   const TmWinogradCut cut = tm_winograd_cut(x->shape);
   const gsize pieces = (gsize)x->shape.n * (gsize)cut.down * (gsize)cut.across, C = (gsize)y->shape.c;
   gsize next = 0;
   TM_PARALLEL(team, view_count(x) * 9) {
-    const Winograd z = {.x = x, .y = y, .packed = packed, .cut = cut, .v = my_work(team), .m = (float *)((guint16 *)my_work(team) + 16 * cut.plane)};
+    const Winograd z = {.x = x,
+                        .y = y,
+                        .packed = packed,
+                        .cut = cut,
+                        .v = my_work(team),
+                        .m = (float *)((guint16 *)my_work(team) + 16 * cut.plane)};
     for (TmRange r; take(&next, pieces, 1, &r);) {
       const Place p = place_of(&cut, r.at);
       transform_input(&z, &p);
@@ -154,12 +172,14 @@ void KERNEL(winograd)(const TmTeam *team, const TmView *x, const void *packed, c
 
 /* ---- weights ---- */
 
-/* u = G g G^T for 16 kernels side by side: G = (1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1). @w: the first tap; @tap: elements to the next. */
+/* u = G g G^T for 16 kernels side by side: G = (1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1). @w: the first tap;
+ * @tap: elements to the next. */
 TM_INLINE void kernel_tiles(const float *w, gsize tap, __mmask16 mask, vf u[16]) {
   const vf half = v_set(0.5f);
   vf t[4][3];
   for (int j = 0; j < 3; j++) {
-    const vf a = _mm512_maskz_loadu_ps(mask, w + (gsize)j * tap), b = _mm512_maskz_loadu_ps(mask, w + (gsize)(3 + j) * tap);
+    const vf a = _mm512_maskz_loadu_ps(mask, w + (gsize)j * tap),
+             b = _mm512_maskz_loadu_ps(mask, w + (gsize)(3 + j) * tap);
     const vf c = _mm512_maskz_loadu_ps(mask, w + (gsize)(6 + j) * tap), s = half * (a + c), m = half * b;
     t[0][j] = a;
     t[1][j] = s + m;
@@ -191,12 +211,14 @@ static void pack_forward(const float *w, int I, int first, int out, guint16 *blo
       for (int f = 0; f < 16; f++) {
         transpose16(word[f]);
         for (int j = 0; j < 16 && k / 2 + j < I / 2; j++)
-          _mm512_storeu_si512(block + (gsize)f * plane + ((gsize)(k / 2 + j) * 2 + (gsize)half) * 32, word[f][j]);
+          _mm512_storeu_si512(block + (gsize)f * plane + ((gsize)(k / 2 + j) * 2 + (gsize)half) * 32,
+                              word[f][j]);
       }
     }
 }
 
-/* Outputs are w's columns, and the kernel is turned by half: planes 0 and 3 of either direction change places. */
+/* Outputs are w's columns, and the kernel is turned by half: planes 0 and 3 of either direction change
+ * places. */
 static void pack_backward(const float *w, int I, int first, int depth, guint16 *block, gsize plane) {
   static const int turned[4] = {3, 1, 2, 0};
   for (int half = 0; half < 2; half++)
@@ -213,14 +235,17 @@ static void pack_backward(const float *w, int I, int first, int depth, guint16 *
     }
 }
 
-void KERNEL(winograd_pack)(const TmTeam *team, const float *w, int out, int in, gboolean backward, void *packed) {
+void KERNEL(winograd_pack)(const TmTeam *team, const float *w, int out, int in, gboolean backward,
+                           void *packed) {
   const int outs = backward ? in : out, depth = backward ? out : in;
   const gsize plane = micro_block(TM_BF16, 1, depth) / 2;
   gsize next = 0;
   TM_PARALLEL(team, (gsize)out * (gsize)in * 9)
   for (TmRange r; take(&next, (gsize)(outs + TM_WINOGRAD_OUT - 1) / TM_WINOGRAD_OUT, 1, &r);) {
     guint16 *block = (guint16 *)packed + r.at * 16 * plane;
-    if (backward) pack_backward(w, in, (int)r.at * TM_WINOGRAD_OUT, depth, block, plane);
-    else pack_forward(w, in, (int)r.at * TM_WINOGRAD_OUT, out, block, plane);
+    if (backward)
+      pack_backward(w, in, (int)r.at * TM_WINOGRAD_OUT, depth, block, plane);
+    else
+      pack_forward(w, in, (int)r.at * TM_WINOGRAD_OUT, out, block, plane);
   }
 }

@@ -20,7 +20,8 @@ TM_INLINE Rows rows_of(const TmView *v, gsize image, int from, int c) {
   for (int i = 0; i < 4; i++) {
     const int h = from + i;
     const gboolean inside = h >= 0 && h < v->shape.h;
-    r.at[i] = inside ? (const guint16 *)v->data + view_at(v, image * (gsize)v->shape.h + (gsize)h, 0) + c : winograd_zeros;
+    r.at[i] = inside ? (const guint16 *)v->data + view_at(v, image * (gsize)v->shape.h + (gsize)h, 0) + c
+                     : winograd_zeros;
     r.step[i] = inside ? (gsize)v->ld : 0;
   }
   return r;
@@ -32,8 +33,10 @@ TM_INLINE void column(const Rows *r, int w, vf k[4]) {
     k[0] = k[1] = k[2] = k[3] = v_set(0);
     return;
   }
-  const vf a = v_load_bf16(r->at[0] + (gsize)w * r->step[0]), b = v_load_bf16(r->at[1] + (gsize)w * r->step[1]);
-  const vf c = v_load_bf16(r->at[2] + (gsize)w * r->step[2]), d = v_load_bf16(r->at[3] + (gsize)w * r->step[3]);
+  const vf a = v_load_bf16(r->at[0] + (gsize)w * r->step[0]),
+           b = v_load_bf16(r->at[1] + (gsize)w * r->step[1]);
+  const vf c = v_load_bf16(r->at[2] + (gsize)w * r->step[2]),
+           d = v_load_bf16(r->at[3] + (gsize)w * r->step[3]);
   k[0] = a - c;
   k[1] = b + c;
   k[2] = c - b;
@@ -42,6 +45,7 @@ TM_INLINE void column(const Rows *r, int w, vf k[4]) {
 
 /* Words of two bf16: a's in the low halves, b's in the high. */
 TM_INLINE __m512i paired(vf a, vf b) {
-  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7,
+                                         22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(b, a));
 }

@@ -1,7 +1,9 @@
-/* winograd_dw.c: the gradient by the weights. Transposing the forward algorithm, with V = B^T d B of each tile of x and M = A dy A^T of each tile of dy, the
- * gradient of U is the sum over tiles of V . M, an outer product over channels in each of 16 planes, and dw = G^T dU G.
+/* winograd_dw.c: the gradient by the weights. Transposing the forward algorithm, with V = B^T d B of each
+ * tile of x and M = A dy A^T of each tile of dy, the gradient of U is the sum over tiles of V . M, an outer
+ * product over channels in each of 16 planes, and dw = G^T dU G.
  *
- * vdpbf16ps sums two products: tiles are taken in pairs. Each thread adds up blocks of its own; the sums are added in thread order. */
+ * vdpbf16ps sums two products: tiles are taken in pairs. Each thread adds up blocks of its own; the sums are
+ * added in thread order. */
 #include "kernels/cpu/winograd.h"
 
 /* One tile of x; @a and @b, its first two columns, become the next tile's. */
@@ -32,10 +34,12 @@ static void x_pairs(const Rows *r, int n, guint16 *v, gsize step, gsize plane) {
 }
 
 /* A dy A^T of one tile, A = (1 0; 1 1; 1 -1; 0 -1), pixels outside the picture 0. */
-TM_INLINE void dy_tile(const guint16 *y, gsize ld, gsize row, gboolean inside, gboolean right, gboolean below, vf m[16]) {
+TM_INLINE void dy_tile(const guint16 *y, gsize ld, gsize row, gboolean inside, gboolean right, gboolean below,
+                       vf m[16]) {
   const vf none = v_set(0);
   const vf a = inside ? v_load_bf16(y) : none, b = inside && right ? v_load_bf16(y + ld) : none;
-  const vf c = inside && below ? v_load_bf16(y + row) : none, d = inside && right && below ? v_load_bf16(y + row + ld) : none;
+  const vf c = inside && below ? v_load_bf16(y + row) : none,
+           d = inside && right && below ? v_load_bf16(y + row + ld) : none;
   const vf left[4] = {a, a + c, a - c, none - c}, other[4] = {b, b + d, b - d, none - d};
   for (int i = 0; i < 4; i++) {
     m[4 * i] = left[i];
@@ -79,13 +83,15 @@ static void add_rows(const Dw *z, gsize from, int n) {
       x_pairs(&r, cut->wide, z->v + (c / 16 * pairs + first) * 32, 32, cut->plane);
     }
     for (int c = 0; c < z->dy->shape.c; c += 16) /* [channels / 32][plane][pair][32][2] */
-      dy_pairs(z->dy, image, tile_row, c, cut->wide, z->m + (gsize)(c / 32) * 16 * cut->deep + first * 64 + (gsize)(c % 32) * 2, cut->deep);
+      dy_pairs(z->dy, image, tile_row, c, cut->wide,
+               z->m + (gsize)(c / 32) * 16 * cut->deep + first * 64 + (gsize)(c % 32) * 2, cut->deep);
   }
   for (gsize f = 0; f < 16; f++)
     for (gsize o = 0; o < z->out; o += 32)
       for (gsize c = 0; c < z->in; c += 8)
-        outer8(z->v + f * cut->plane + c / 16 * pairs * 32 + c % 16 * 2, 2, 32, z->m + (o / 32 * 16 + f) * cut->deep, (int)pairs,
-               z->sums + (f * z->in + c) * z->out + o, z->out);
+        outer8(z->v + f * cut->plane + c / 16 * pairs * 32 + c % 16 * 2, 2, 32,
+               z->m + (o / 32 * 16 + f) * cut->deep, (int)pairs, z->sums + (f * z->in + c) * z->out + o,
+               z->out);
 }
 
 /* g = G^T u G of 16 kernels: the sums of all threads, 16 outputs from @o on, of input @c. */
@@ -94,7 +100,9 @@ TM_INLINE void gradient_tiles(const TmTeam *team, int threads, gsize at, gsize p
   vf u[16], t[3][4];
   for (gsize f = 0; f < 16; f++) {
     u[f] = v_set(0);
-    for (int k = 0; k < threads; k++) u[f] = u[f] + v_load((const float *)((const char *)team->work + team->stride * (gsize)k) + f * plane + at);
+    for (int k = 0; k < threads; k++)
+      u[f] =
+          u[f] + v_load((const float *)((const char *)team->work + team->stride * (gsize)k) + f * plane + at);
   }
   for (int j = 0; j < 4; j++) {
     const vf s = half * (u[4 + j] + u[8 + j]), d = half * (u[4 + j] - u[8 + j]);
@@ -126,7 +134,8 @@ static void finish(const TmTeam *team, int threads, const Dw *z, gsize c, gsize 
 
 void KERNEL(winograd_dw)(const TmTeam *team, const TmView *x, const TmView *dy, float *dw) {
   const TmWinogradDwCut cut = tm_winograd_dw_cut(x->shape, dy->shape.c);
-  Dw all = {.x = x, .dy = dy, .cut = cut, .in = (gsize)x->shape.c, .out = ((gsize)dy->shape.c + 31) / 32 * 32};
+  Dw all = {
+      .x = x, .dy = dy, .cut = cut, .in = (gsize)x->shape.c, .out = ((gsize)dy->shape.c + 31) / 32 * 32};
   const gsize sums = 16 * all.in * all.out;
   int threads = 1;
   TM_PARALLEL(team, view_count(x) * 9) {
@@ -142,5 +151,6 @@ void KERNEL(winograd_dw)(const TmTeam *team, const TmView *x, const TmView *dy, 
   const gsize blocks = all.in / 16 * ((gsize)dy->shape.c / 16);
   gsize next = 0;
   TM_PARALLEL(team, sums)
-  for (TmRange r; take(&next, blocks, 1, &r);) finish(team, threads, &all, r.at % (all.in / 16) * 16, r.at / (all.in / 16) * 16, dw);
+  for (TmRange r; take(&next, blocks, 1, &r);)
+    finish(team, threads, &all, r.at % (all.in / 16) * 16, r.at / (all.in / 16) * 16, dw);
 }

@@ -17,11 +17,15 @@ TmBackend *cpu_bench_open(const TmKernels *table, int threads) {
 
 static TmDType type_of(const TmNode *n, TmDType precision) {
   switch (n->kind) {
-  case TM_KIND_ACT: return precision;
+  case TM_KIND_ACT:
+    return precision;
   case TM_KIND_LABEL:
-  case TM_KIND_PIXEL: return TM_U8;
-  case TM_KIND_COUNT: return TM_I32;
-  default: return TM_F32;
+  case TM_KIND_PIXEL:
+    return TM_U8;
+  case TM_KIND_COUNT:
+    return TM_I32;
+  default:
+    return TM_F32;
   }
 }
 
@@ -38,7 +42,9 @@ static gboolean sliceable(TmBackend *b, const TmGraph *g, const TmNode *n) {
   return TRUE;
 }
 
-static gsize view_bytes(const TmView *v) { return tm_shape_pixels(v->shape) * (gsize)v->ld * tm_dtype_size(v->dtype); }
+static gsize view_bytes(const TmView *v) {
+  return tm_shape_pixels(v->shape) * (gsize)v->ld * tm_dtype_size(v->dtype);
+}
 
 CpuBench *cpu_bench_new(TmBackend *backend, const TmGraph *g, TmDType precision, int gaps) {
   g_autoptr(GError) error = NULL;
@@ -47,7 +53,11 @@ CpuBench *cpu_bench_new(TmBackend *backend, const TmGraph *g, TmDType precision,
   b->backend = backend;
   b->buffers = g_new0(void *, n);
   b->bytes = g_new0(gsize, n);
-  b->program = (TmProgram){.backend = backend, .precision = precision, .n_values = n, .values = g_new0(TmValue, n), .steps = g_new0(TmStep, n)};
+  b->program = (TmProgram){.backend = backend,
+                           .precision = precision,
+                           .n_values = n,
+                           .values = g_new0(TmValue, n),
+                           .steps = g_new0(TmStep, n)};
   for (guint id = 0; id < n; id++) {
     const TmNode *node = tm_graph_node(g, id);
     TmView v = {.dtype = type_of(node, precision), .shape = node->shape, .ld = node->shape.c};
@@ -105,7 +115,8 @@ void cpu_bench_run(CpuBench *b) {
     check_untouched(p, GUARD, n, "before");
     check_untouched(p + GUARD + all, GUARD, n, "after");
     for (gsize k = 0; k < tm_shape_pixels(v->shape); k++)
-      check_untouched(p + GUARD + (k * (gsize)v->ld + (gsize)v->shape.c) * size, (gsize)(v->ld - v->shape.c) * size, n, "between pixels");
+      check_untouched(p + GUARD + (k * (gsize)v->ld + (gsize)v->shape.c) * size,
+                      (gsize)(v->ld - v->shape.c) * size, n, "between pixels");
   }
 }
 
@@ -120,6 +131,7 @@ void cpu_bench_compare(const float *a, const float *b, gsize n, double bound) {
   for (gsize i = 0; i < n; i++) {
     const double allowed = bound * MAX(fabs((double)b[i]), rms);
     if (!(fabs((double)a[i] - (double)b[i]) <= allowed))
-      g_error("element %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT ": %.8g instead of %.8g (allowed %.3g)", i, n, (double)a[i], (double)b[i], allowed);
+      g_error("element %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT ": %.8g instead of %.8g (allowed %.3g)", i, n,
+              (double)a[i], (double)b[i], allowed);
   }
 }

@@ -1,12 +1,13 @@
-/* cpu_bench.h: graphs run by the cpu backend on memory that notices mistakes: every value in a buffer of its own, between guards, and
- * where the backend says it takes a slice, with gaps between the pixels. Guards and gaps hold NaN: reading them spoils the result, and writing
- * them is found afterwards. */
+/* cpu_bench.h: graphs run by the cpu backend on memory that notices mistakes: every value in a buffer of its
+ * own, between guards, and where the backend says it takes a slice, with gaps between the pixels. Guards and
+ * gaps hold NaN: reading them spoils the result, and writing them is found afterwards. */
 #pragma once
 
 #include "engine/backend/cpu/cpu.h"
 #include "tests/ops/op_cases.h"
 
-/** The cpu backend with the kernels of @table, or ref when @table is NULL. Fails the test when it does not open. */
+/** The cpu backend with the kernels of @table, or ref when @table is NULL. Fails the test when it does not
+ * open. */
 TmBackend *cpu_bench_open(const TmKernels *table, int threads);
 
 typedef struct {
@@ -16,7 +17,8 @@ typedef struct {
   gsize *bytes;
 } CpuBench;
 
-/** Prepares all computed nodes of @g, one step each. @gaps: elements between pixels where a slice may be; 0: all dense. */
+/** Prepares all computed nodes of @g, one step each. @gaps: elements between pixels where a slice may be; 0:
+ * all dense. */
 CpuBench *cpu_bench_new(TmBackend *backend, const TmGraph *g, TmDType precision, int gaps);
 void cpu_bench_free(CpuBench *b);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CpuBench, cpu_bench_free)

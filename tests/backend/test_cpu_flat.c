@@ -1,5 +1,5 @@
-/* The cpu backend's work on flat arrays against ref: optimizer steps, sums, averages, with each table of kernels, at sizes around the vectors'. And
- * what it says of itself, and reading and writing views. */
+/* The cpu backend's work on flat arrays against ref: optimizer steps, sums, averages, with each table of
+ * kernels, at sizes around the vectors'. And what it says of itself, and reading and writing views. */
 #include <math.h>
 #include <string.h>
 
@@ -46,8 +46,18 @@ static void test_update(gconstpointer table) {
         arrays_init(&a, n, 5);
         arrays_init(&b, n, 5);
         for (gsize i = 0; i < n; i++) g[i] = sinf((float)i);
-        TmUpdate u = {.kind = (TmOptimizerKind)kind, .n = n, .g = g, .grad_scale = 0.7f, .lr = 0.01f, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f,
-                      .weight_decay = 0.02f, .momentum = 0.9f, .step = step, .ema_decay = 0.99f};
+        TmUpdate u = {.kind = (TmOptimizerKind)kind,
+                      .n = n,
+                      .g = g,
+                      .grad_scale = 0.7f,
+                      .lr = 0.01f,
+                      .beta1 = 0.9f,
+                      .beta2 = 0.999f,
+                      .eps = 1e-8f,
+                      .weight_decay = 0.02f,
+                      .momentum = 0.9f,
+                      .step = step,
+                      .ema_decay = 0.99f};
         u.w = a.x[0], u.m = a.x[1], u.v = a.x[2], u.ema = step > 1 ? a.x[3] : NULL;
         g_assert_true(tm_backend_update(ref, &u, NULL));
         u.w = b.x[0], u.m = b.x[1], u.v = b.x[2], u.ema = step > 1 ? b.x[3] : NULL;
@@ -108,7 +118,8 @@ static void test_transfers(gconstpointer table) {
         g_assert_cmpint(memcmp(in, out, sizeof in), ==, 0);
         const gsize size = tm_dtype_size(v.dtype);
         for (int p = 0; ld > C && p < PIXELS; p++)
-          for (gsize k = (gsize)C * size; k < (gsize)ld * size; k++) g_assert_cmpint(memory[(gsize)(p * ld) * size + k], ==, 0xee);
+          for (gsize k = (gsize)C * size; k < (gsize)ld * size; k++)
+            g_assert_cmpint(memory[(gsize)(p * ld) * size + k], ==, 0xee);
       }
   tm_backend_close(cpu);
 }

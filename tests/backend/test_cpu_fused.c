@@ -1,4 +1,5 @@
-/* The fused patterns of the cpu backend against the same graph run op by op, and whole UNet steps: f32 and bf16, odd sizes, slices. */
+/* The fused patterns of the cpu backend against the same graph run op by op, and whole UNet steps: f32 and
+ * bf16, odd sizes, slices. */
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +38,9 @@ static TmNode *state(Net *net, const char *name, int c) {
 static TmNode *labels(Net *net, int n, int h, int w) {
   return tm_graph_source(net->graph, TM_OP_INPUT, TM_KIND_LABEL, TM_SHAPE(n, 1, h, w), "labels");
 }
-static void give(Net *net, TmNode *n) { net->outputs[net->n_outputs++] = n; }
+static void give(Net *net, TmNode *n) {
+  net->outputs[net->n_outputs++] = n;
+}
 
 #define EPS (&(TmAttrs){.value = 1e-5f})
 #define POOL (&(TmAttrs){.factor = 2})
@@ -46,28 +49,35 @@ static void give(Net *net, TmNode *n) { net->outputs[net->n_outputs++] = n; }
 static TmNode *bn_relu(Net *net, TmNode *x) {
   const int c = x->shape.c;
   TmNode *stats = tm_node(net->graph, TM_OP_BN_STATS, NULL, NULL, x);
-  TmNode *y = tm_node(net->graph, TM_OP_BN_APPLY, NULL, EPS, x, stats, param(net, "g", 1, c, 1, 1), param(net, "b", 1, c, 1, 1));
+  TmNode *y = tm_node(net->graph, TM_OP_BN_APPLY, NULL, EPS, x, stats, param(net, "g", 1, c, 1, 1),
+                      param(net, "b", 1, c, 1, 1));
   return tm_node(net->graph, TM_OP_RELU, NULL, NULL, y);
 }
 
-static void build_bn_relu(Net *net) { give(net, bn_relu(net, input(net, "x", 2, 19, 7, 5))); }
+static void build_bn_relu(Net *net) {
+  give(net, bn_relu(net, input(net, "x", 2, 19, 7, 5)));
+}
 
 /* y goes into the left part of a concat, as in a UNet. */
 static void build_bn_relu_pool(Net *net) {
-  TmNode *x = input(net, "x", 2, 33, 9, 7), *y = bn_relu(net, x), *other = tm_node(net->graph, TM_OP_SCALE, NULL, TIMES(2), x);
+  TmNode *x = input(net, "x", 2, 33, 9, 7), *y = bn_relu(net, x),
+         *other = tm_node(net->graph, TM_OP_SCALE, NULL, TIMES(2), x);
   give(net, tm_node(net->graph, TM_OP_MAX_POOL, NULL, POOL, y));
   give(net, tm_node(net->graph, TM_OP_CONCAT, NULL, NULL, y, other));
 }
 
 static void build_bn_infer_relu(Net *net) {
   TmNode *x = input(net, "x", 1, 17, 6, 9), *mean = state(net, "mean", 17), *var = state(net, "var", 17);
-  TmNode *y = tm_node(net->graph, TM_OP_BN_INFER, NULL, EPS, x, mean, var, param(net, "g", 1, 17, 1, 1), param(net, "b", 1, 17, 1, 1));
+  TmNode *y = tm_node(net->graph, TM_OP_BN_INFER, NULL, EPS, x, mean, var, param(net, "g", 1, 17, 1, 1),
+                      param(net, "b", 1, 17, 1, 1));
   give(net, tm_node(net->graph, TM_OP_RELU, NULL, NULL, y));
 }
 
 static void build_relu_dx_reduce(Net *net) {
-  TmNode *dy = input(net, "dy", 2, 21, 5, 8), *act = input(net, "act", 2, 21, 5, 8), *x = input(net, "x", 2, 21, 5, 8);
-  TmNode *stats = tm_node(net->graph, TM_OP_BN_STATS, NULL, NULL, x), *dz = tm_node(net->graph, TM_OP_RELU_DX, NULL, NULL, dy, act);
+  TmNode *dy = input(net, "dy", 2, 21, 5, 8), *act = input(net, "act", 2, 21, 5, 8),
+         *x = input(net, "x", 2, 21, 5, 8);
+  TmNode *stats = tm_node(net->graph, TM_OP_BN_STATS, NULL, NULL, x),
+         *dz = tm_node(net->graph, TM_OP_RELU_DX, NULL, NULL, dy, act);
   TmNode *r = tm_node(net->graph, TM_OP_BN_REDUCE, NULL, EPS, dz, x, stats);
   give(net, r);
   give(net, tm_node(net->graph, TM_OP_BN_DX, NULL, EPS, dz, x, stats, param(net, "g", 1, 21, 1, 1), r));
@@ -75,7 +85,8 @@ static void build_relu_dx_reduce(Net *net) {
 
 /* As in a UNet: the gradient to add to is a slice. */
 static void build_pool_dx_add(Net *net) {
-  TmNode *x = input(net, "x", 2, 18, 9, 7), *p = tm_node(net->graph, TM_OP_MAX_POOL, NULL, POOL, x), *dp = input(net, "dp", 2, 18, 4, 3);
+  TmNode *x = input(net, "x", 2, 18, 9, 7), *p = tm_node(net->graph, TM_OP_MAX_POOL, NULL, POOL, x),
+         *dp = input(net, "dp", 2, 18, 4, 3);
   TmNode *wide = tm_node(net->graph, TM_OP_SCALE, NULL, TIMES(1), input(net, "wide", 2, 36, 9, 7));
   TmNode *d = tm_node(net->graph, TM_OP_SLICE, NULL, (&(TmAttrs){.from = 3, .count = 18}), wide);
   TmNode *dx = tm_node(net->graph, TM_OP_MAX_POOL_DX, NULL, POOL, dp, x, p);
@@ -97,7 +108,8 @@ static void build_winograd_stats(Net *net) {
 }
 
 static void build_cross_entropy(Net *net) {
-  TmNode *z = input(net, "z", 2, CLASSES, 9, 11), *l = labels(net, 2, 9, 11), *w = state(net, "weights", CLASSES), *d = state(net, "seed", 1);
+  TmNode *z = input(net, "z", 2, CLASSES, 9, 11), *l = labels(net, 2, 9, 11),
+         *w = state(net, "weights", CLASSES), *d = state(net, "seed", 1);
   give(net, tm_node(net->graph, TM_OP_CROSS_ENTROPY, NULL, NULL, z, l, w));
   give(net, tm_node(net->graph, TM_OP_CROSS_ENTROPY_DX, NULL, NULL, d, z, l, w));
 }
@@ -106,9 +118,11 @@ static void build_unet(Net *net) {
   const TmUNet unet = {.classes = CLASSES, .base = 8, .depth = 2, .batch_norm = TRUE, .bn_momentum = 0.1f};
   g_autoptr(GPtrArray) effects = g_ptr_array_new();
   TmNode *x = input(net, "x", 2, 3, 19, 30), *l = labels(net, 2, 19, 30), *w = state(net, "weights", CLASSES);
-  TmNode *loss = tm_node(net->graph, TM_OP_CROSS_ENTROPY, NULL, NULL, tm_unet(net->graph, x, &unet, TRUE, NULL, effects), l, w);
+  TmNode *loss = tm_node(net->graph, TM_OP_CROSS_ENTROPY, NULL, NULL,
+                         tm_unet(net->graph, x, &unet, TRUE, NULL, effects), l, w);
   for (guint i = 0; i < tm_graph_n_nodes(net->graph); i++)
-    if (tm_graph_node(net->graph, i)->op == TM_OP_PARAM) g_ptr_array_add(net->params, tm_graph_node(net->graph, i));
+    if (tm_graph_node(net->graph, i)->op == TM_OP_PARAM)
+      g_ptr_array_add(net->params, tm_graph_node(net->graph, i));
   g_autofree TmNode **found = g_new0(TmNode *, net->params->len);
   tm_graph_gradients(net->graph, loss, NULL, net->params->len, (TmNode *const *)net->params->pdata, found);
   for (guint i = 0; i < net->params->len; i++) g_ptr_array_add(net->grads, found[i]);
@@ -143,29 +157,40 @@ static void fill(TmProgram *p, TmParams *params, const Net *net) {
     g_autofree float *x = g_new(float, count);
     TmRandom r;
     tm_random_seed(&r, g_str_hash(n->name));
-    for (gsize k = 0; k < count; k++) x[k] = n->kind == TM_KIND_LABEL ? (float)tm_random_int(&r, CLASSES + 2) : tm_random_normal(&r);
+    for (gsize k = 0; k < count; k++)
+      x[k] = n->kind == TM_KIND_LABEL ? (float)tm_random_int(&r, CLASSES + 2) : tm_random_normal(&r);
     for (gsize k = 0; n->kind == TM_KIND_STATE && k < count; k++) x[k] = 0.5f + fabsf(x[k]);
     if (n->kind == TM_KIND_ACT) cpu_bench_round(x, count);
-    if (n->op == TM_OP_INPUT) g_assert_true(tm_program_write(p, n, x, TM_F32, NULL));
-    else g_assert_true(tm_params_write(params, tm_params_find(params, n->name), x, NULL));
+    if (n->op == TM_OP_INPUT)
+      g_assert_true(tm_program_write(p, n, x, TM_F32, NULL));
+    else
+      g_assert_true(tm_params_write(params, tm_params_find(params, n->name), x, NULL));
   }
 }
 
-static TmProgram *compile(TmBackend *b, TmParams *params, const Net *net, TmDType precision, gboolean unfused) {
+static TmProgram *compile(TmBackend *b, TmParams *params, const Net *net, TmDType precision,
+                          gboolean unfused) {
   g_autoptr(GError) error = NULL;
-  const TmProgramOptions options = {.precision = precision, .n_outputs = net->n_outputs, .outputs = net->outputs, .n_grads = net->grads->len,
-                                    .params = (TmNode *const *)net->params->pdata, .grads = (TmNode *const *)net->grads->pdata, .unfused = unfused};
+  const TmProgramOptions options = {.precision = precision,
+                                    .n_outputs = net->n_outputs,
+                                    .outputs = net->outputs,
+                                    .n_grads = net->grads->len,
+                                    .params = (TmNode *const *)net->params->pdata,
+                                    .grads = (TmNode *const *)net->grads->pdata,
+                                    .unfused = unfused};
   TmProgram *p = tm_program_new(b, params, net->graph, &options, &error);
   g_assert_no_error(error);
   return p;
 }
 
 /* Runs the net; returns all outputs and gradients one after another. */
-static GArray *run_on(const char *backend, Build build, TmDType precision, gboolean unfused, int pattern, int threads) {
+static GArray *run_on(const char *backend, Build build, TmDType precision, gboolean unfused, int pattern,
+                      int threads) {
   g_autoptr(GError) error = NULL;
   g_auto(Net) net;
   net_init(&net, build);
-  g_autoptr(TmBackend) b = tm_backend_open(backend, &(TmBackendOptions){.threads = threads, .deterministic = TRUE}, &error);
+  g_autoptr(TmBackend) b =
+      tm_backend_open(backend, &(TmBackendOptions){.threads = threads, .deterministic = TRUE}, &error);
   g_assert_no_error(error);
   g_autoptr(TmParams) params = tm_params_new(b, net.graph, &error);
   g_assert_no_error(error);
@@ -179,8 +204,10 @@ static GArray *run_on(const char *backend, Build build, TmDType precision, gbool
     const TmNode *n = i < net.n_outputs ? net.outputs[i] : net.params->pdata[i - net.n_outputs];
     const gsize count = tm_shape_count(n->shape);
     g_autofree float *x = g_new(float, count);
-    if (i < net.n_outputs) g_assert_true(tm_program_read(p, n, x, TM_F32, NULL));
-    else g_assert_true(tm_params_read(params, tm_params_find(params, n->name), TRUE, x, NULL));
+    if (i < net.n_outputs)
+      g_assert_true(tm_program_read(p, n, x, TM_F32, NULL));
+    else
+      g_assert_true(tm_params_read(params, tm_params_find(params, n->name), TRUE, x, NULL));
     g_array_append_vals(all, x, (guint)count);
   }
   return all;
@@ -191,14 +218,14 @@ static GArray *run_net(Build build, TmDType precision, gboolean unfused, int pat
 }
 
 static const Pattern patterns[] = {
-  {"bn_relu", build_bn_relu, TM_FUSED_BN_RELU, FALSE},
-  {"bn_relu_pool", build_bn_relu_pool, TM_FUSED_BN_RELU_POOL, FALSE},
-  {"bn_infer_relu", build_bn_infer_relu, TM_FUSED_BN_INFER_RELU, FALSE},
-  {"relu_dx_reduce", build_relu_dx_reduce, TM_FUSED_RELU_DX_BN_REDUCE, FALSE},
-  {"pool_dx_add", build_pool_dx_add, TM_FUSED_POOL_DX_ADD, FALSE},
-  {"conv_stats", build_conv_stats, TM_FUSED_CONV_STATS, TRUE},
-  {"winograd_stats", build_winograd_stats, TM_FUSED_CONV_STATS, TRUE},
-  {"cross_entropy_grad", build_cross_entropy, TM_FUSED_CROSS_ENTROPY_GRAD, FALSE},
+    {"bn_relu", build_bn_relu, TM_FUSED_BN_RELU, FALSE},
+    {"bn_relu_pool", build_bn_relu_pool, TM_FUSED_BN_RELU_POOL, FALSE},
+    {"bn_infer_relu", build_bn_infer_relu, TM_FUSED_BN_INFER_RELU, FALSE},
+    {"relu_dx_reduce", build_relu_dx_reduce, TM_FUSED_RELU_DX_BN_REDUCE, FALSE},
+    {"pool_dx_add", build_pool_dx_add, TM_FUSED_POOL_DX_ADD, FALSE},
+    {"conv_stats", build_conv_stats, TM_FUSED_CONV_STATS, TRUE},
+    {"winograd_stats", build_winograd_stats, TM_FUSED_CONV_STATS, TRUE},
+    {"cross_entropy_grad", build_cross_entropy, TM_FUSED_CROSS_ENTROPY_GRAD, FALSE},
 };
 
 static gboolean no_bf16(void) {
@@ -216,10 +243,13 @@ static void test_pattern(const Pattern *one, TmDType precision) {
   g_autoptr(GArray) plain = run_net(one->build, precision, TRUE, one->pattern, 2);
   g_assert_cmpuint(fused->len, ==, plain->len);
   /* bf16: the plain graph rounds between its ops, each time by 2^-9 */
-  cpu_bench_compare((float *)fused->data, (float *)plain->data, fused->len, precision == TM_F32 ? 1e-5 : 0x1p-7);
+  cpu_bench_compare((float *)fused->data, (float *)plain->data, fused->len,
+                    precision == TM_F32 ? 1e-5 : 0x1p-7);
 }
 
-static void test_pattern_f32(gconstpointer data) { test_pattern(data, TM_F32); }
+static void test_pattern_f32(gconstpointer data) {
+  test_pattern(data, TM_F32);
+}
 static void test_pattern_bf16(gconstpointer data) {
   if (!no_bf16()) test_pattern(data, TM_BF16);
 }
@@ -240,16 +270,17 @@ static void test_unet_f32(void) {
   g_assert_cmpfloat(distance(fused, plain), <, 1e-5);
 }
 
-/* Random labels give small, noisy gradients, and every value stored in bf16 flips some ReLUs and maxima: the measure of that noise is ref, which
- * stores values in bf16 too but computes in double. cpu also rounds the weights. A mistake, such as a part of a gradient left out, moves the whole by a
- * large part of itself. */
+/* Random labels give small, noisy gradients, and every value stored in bf16 flips some ReLUs and maxima: the
+ * measure of that noise is ref, which stores values in bf16 too but computes in double. cpu also rounds the
+ * weights. A mistake, such as a part of a gradient left out, moves the whole by a large part of itself. */
 static void test_unet_bf16(void) {
   if (no_bf16()) return;
   g_autoptr(GArray) exact = run_net(build_unet, TM_F32, TRUE, 0, 2);
   g_autoptr(GArray) ref = run_on("ref", build_unet, TM_BF16, TRUE, 0, 1);
   g_autoptr(GArray) fused = run_net(build_unet, TM_BF16, FALSE, TM_FUSED_CONV_STATS, 2);
   g_autoptr(GArray) plain = run_net(build_unet, TM_BF16, TRUE, TM_FUSED_CONV_STATS, 2);
-  g_test_message("bf16 from f32: ref %.4f, cpu %.4f, op by op %.4f", distance(ref, exact), distance(fused, exact), distance(plain, exact));
+  g_test_message("bf16 from f32: ref %.4f, cpu %.4f, op by op %.4f", distance(ref, exact),
+                 distance(fused, exact), distance(plain, exact));
   g_assert_cmpfloat(distance(fused, exact), <, 1.5 * distance(ref, exact));
   g_assert_cmpfloat(distance(plain, exact), <, 1.5 * distance(ref, exact));
   g_assert_cmpfloat(distance(ref, exact), <, 0.25);

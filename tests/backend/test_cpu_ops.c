@@ -1,8 +1,10 @@
-/* Every case of the op table on the cpu backend against ref, with each table of kernels this processor can run, f32 and bf16, dense and with gaps.
+/* Every case of the op table on the cpu backend against ref, with each table of kernels this processor can
+ * run, f32 and bf16, dense and with gaps.
  *
- * f32 may differ by the order of sums. For bf16 both sides are fed values that are bf16 already, and ref computes in f32: what remains is one
- * rounding of the output, 2^-9 of it; the bound of 2^-8 leaves as much for the rounding of values inside (weights packed in bf16). A transposed
- * convolution with a bias may round twice, the first time at the size of the sum without the bias. */
+ * f32 may differ by the order of sums. For bf16 both sides are fed values that are bf16 already, and ref
+ * computes in f32: what remains is one rounding of the output, 2^-9 of it; the bound of 2^-8 leaves as much
+ * for the rounding of values inside (weights packed in bf16). A transposed convolution with a bias may round
+ * twice, the first time at the size of the sum without the bias. */
 #include <string.h>
 
 #include "tests/backend/cpu_bench.h"
@@ -14,7 +16,9 @@ typedef struct {
   int gaps;
 } Job;
 
-static gboolean is_state(const TmNode *n) { return n->kind == TM_KIND_STATE; }
+static gboolean is_state(const TmNode *n) {
+  return n->kind == TM_KIND_STATE;
+}
 
 /* Values of input @i, rounded to bf16 where the cpu backend will hold them so. */
 static float *values_of(const TmOpCase *c, const TmNode *n, guint i, TmDType precision) {
@@ -26,7 +30,8 @@ static float *values_of(const TmOpCase *c, const TmNode *n, guint i, TmDType pre
   return x;
 }
 
-static void run_case(const Job *job, TmBackend *backend, TmDType precision, int gaps, float **out, float *states[TM_MAX_INPUTS]) {
+static void run_case(const Job *job, TmBackend *backend, TmDType precision, int gaps, float **out,
+                     float *states[TM_MAX_INPUTS]) {
   g_autoptr(GError) error = NULL;
   g_autoptr(TmGraph) g = tm_graph_new();
   TmNode *in[TM_MAX_INPUTS], *made;
@@ -40,7 +45,8 @@ static void run_case(const Job *job, TmBackend *backend, TmDType precision, int 
   }
   cpu_bench_run(b);
   *out = cpu_bench_read(b, made);
-  for (guint i = 0; i < job->op_case->n_in; i++) states[i] = is_state(in[i]) ? cpu_bench_read(b, in[i]) : NULL;
+  for (guint i = 0; i < job->op_case->n_in; i++)
+    states[i] = is_state(in[i]) ? cpu_bench_read(b, in[i]) : NULL;
 }
 
 static gsize out_count(const TmOpCase *c) {
@@ -86,7 +92,8 @@ static void add_case(const TmOpCase *c, const TmKernels *table, TmDType precisio
   tm_backend_close(b);
   if (!can && precision == TM_BF16) return; /* this processor's oneDNN has no bf16 */
   const Job job = {.op_case = c, .table = table, .precision = precision, .gaps = gaps};
-  g_autofree char *path = g_strdup_printf("/backend/cpu/%s/%s%s/%s", table->name, tm_dtype_name(precision), gaps ? " slices" : "", c->name);
+  g_autofree char *path = g_strdup_printf("/backend/cpu/%s/%s%s/%s", table->name, tm_dtype_name(precision),
+                                          gaps ? " slices" : "", c->name);
   g_strdelimit(path, " ", '-');
   g_test_add_data_func_full(path, g_memdup2(&job, sizeof job), test_case, g_free);
 }

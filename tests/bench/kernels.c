@@ -1,9 +1,10 @@
-/* kernels.c: where the time of a training step goes on this machine, step by step. Built with the tests, run by hand:
+/* kernels.c: where the time of a training step goes on this machine, step by step. Built with the tests, run
+ * by hand:
  *
  *   bench_kernels [-v] [-c] [base 32] [batch 4] [height 352] [width 480] [f32|bf16] [cpu] [repeats 3]
  *
- * Prints what the cores copy, then for each kind of step its share of the time, GFLOP/s and GB/s; -v also each step. -c: one thread, measured in
- * its own seconds, which other programs disturb less. */
+ * Prints what the cores copy, then for each kind of step its share of the time, GFLOP/s and GB/s; -v also
+ * each step. -c: one thread, measured in its own seconds, which other programs disturb less. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,8 @@ static void fill(TmProgram *p, const Step *s) {
   for (gsize i = 0; i < nx; i++) x[i] = (float)g_random_double_range(-1.7, 1.7);
   for (gsize i = 0; i < nl; i++) l[i] = (guint8)g_random_int_range(0, 12);
   GError *error = NULL;
-  check(tm_program_write(p, s->x, x, TM_F32, &error) && tm_program_write(p, s->labels, l, TM_U8, &error), error);
+  check(tm_program_write(p, s->x, x, TM_F32, &error) && tm_program_write(p, s->labels, l, TM_U8, &error),
+        error);
 }
 
 static double step_bytes(const TmProgram *p, const TmStep *s) {
@@ -85,8 +87,10 @@ static void name_of(const TmStep *s, char *room, gsize size) {
   const TmNode *n = s->node;
   const gboolean conv = n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE || n->op == TM_OP_CONV_DW;
   const int k = !conv ? 0 : n->op == TM_OP_CONV_DW ? n->attrs.kernel_h : n->in[1]->shape.h;
-  if (conv) g_snprintf(room, size, "%s %dx%d", tm_step_op_name(s->op), k, k);
-  else g_snprintf(room, size, "%s", tm_step_op_name(s->op));
+  if (conv)
+    g_snprintf(room, size, "%s %dx%d", tm_step_op_name(s->op), k, k);
+  else
+    g_snprintf(room, size, "%s", tm_step_op_name(s->op));
 }
 
 /* Times step @i alone, weights packed every time as in training. */
@@ -125,16 +129,17 @@ static void profile(TmBackend *b, const TmProgram *p, int repeats, gboolean verb
     c->calls++;
     if (!verbose) continue;
     const TmShape x = p->values[s->in[0]].view.shape, y = p->values[s->out[0]].view.shape;
-    printf("%-24s %dx%dx%dx%d -> %dx%dx%dx%d  %8.3f ms %8.1f GFLOP/s %6.1f GB/s\n", name, x.n, x.c, x.h, x.w, y.n, y.c, y.h, y.w, t * 1e3, flops / t / 1e9,
-           bytes / t / 1e9);
+    printf("%-24s %dx%dx%dx%d -> %dx%dx%dx%d  %8.3f ms %8.1f GFLOP/s %6.1f GB/s\n", name, x.n, x.c, x.h, x.w,
+           y.n, y.c, y.h, y.w, t * 1e3, flops / t / 1e9, bytes / t / 1e9);
   }
   GHashTableIter it;
   gpointer key, value;
   g_hash_table_iter_init(&it, kinds);
   while (g_hash_table_iter_next(&it, &key, &value)) {
     const Cost *c = value;
-    printf("%-30s %3d calls %9.2f ms %5.1f %% %8.1f GFLOP/s %6.1f GB/s\n", (char *)key, c->calls, c->seconds * 1e3, 100 * c->seconds / sum,
-           c->flops / c->seconds / 1e9, c->bytes / c->seconds / 1e9);
+    printf("%-30s %3d calls %9.2f ms %5.1f %% %8.1f GFLOP/s %6.1f GB/s\n", (char *)key, c->calls,
+           c->seconds * 1e3, 100 * c->seconds / sum, c->flops / c->seconds / 1e9,
+           c->bytes / c->seconds / 1e9);
   }
   printf("sum of all steps alone: %.1f ms\n", sum * 1e3);
 }
@@ -158,14 +163,18 @@ static void measure_copy(void) {
 int main(int argc, char **argv) {
   gboolean verbose = FALSE;
   for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
-    if (argv[1][1] == 'v') verbose = TRUE;
-    else own_seconds = TRUE;
+    if (argv[1][1] == 'v')
+      verbose = TRUE;
+    else
+      own_seconds = TRUE;
   }
-  const int base = argc > 1 ? atoi(argv[1]) : 32, batch = argc > 2 ? atoi(argv[2]) : 4, h = argc > 3 ? atoi(argv[3]) : 352, w = argc > 4 ? atoi(argv[4]) : 480;
+  const int base = argc > 1 ? atoi(argv[1]) : 32, batch = argc > 2 ? atoi(argv[2]) : 4,
+            h = argc > 3 ? atoi(argv[3]) : 352, w = argc > 4 ? atoi(argv[4]) : 480;
   const TmDType type = argc > 5 && strcmp(argv[5], "f32") == 0 ? TM_F32 : TM_BF16;
   const int repeats = argc > 7 ? atoi(argv[7]) : 3;
   GError *error = NULL;
-  TmBackend *b = tm_backend_open(argc > 6 ? argv[6] : "cpu", &(TmBackendOptions){.threads = own_seconds ? 1 : 0}, &error);
+  TmBackend *b = tm_backend_open(argc > 6 ? argv[6] : "cpu",
+                                 &(TmBackendOptions){.threads = own_seconds ? 1 : 0}, &error);
   check(b != NULL, error);
   TmBackendInfo info;
   tm_backend_info(b, &info);
@@ -176,16 +185,31 @@ int main(int argc, char **argv) {
   build(&s, base, batch, h, w);
   TmParams *params = tm_params_new(b, s.graph, &error);
   check(params && tm_params_init(params, 1, &error), error);
-  const TmProgramOptions options = {.precision = type, .n_outputs = s.outputs->len, .outputs = (TmNode *const *)s.outputs->pdata, .n_grads = s.grads->len,
-                                    .params = (TmNode *const *)s.params->pdata, .grads = (TmNode *const *)s.grads->pdata};
+  const TmProgramOptions options = {.precision = type,
+                                    .n_outputs = s.outputs->len,
+                                    .outputs = (TmNode *const *)s.outputs->pdata,
+                                    .n_grads = s.grads->len,
+                                    .params = (TmNode *const *)s.params->pdata,
+                                    .grads = (TmNode *const *)s.grads->pdata};
   TmProgram *p = tm_program_new(b, params, s.graph, &options, &error);
   check(p != NULL, error);
   fill(p, &s);
   printf("%u steps, arena %.0f MB\n", p->n_steps, (double)p->arena_bytes / 1e6);
   g_autofree float *m = g_new0(float, params->n_value);
   g_autofree float *v = g_new0(float, params->n_value);
-  const TmUpdate u = {.kind = TM_OPTIMIZER_ADAMW, .n = params->n_value, .w = params->value, .m = m, .v = v, .g = params->grad, .grad_scale = 1, .lr = 1e-3f,
-                      .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .weight_decay = 0.01f, .step = 1};
+  const TmUpdate u = {.kind = TM_OPTIMIZER_ADAMW,
+                      .n = params->n_value,
+                      .w = params->value,
+                      .m = m,
+                      .v = v,
+                      .g = params->grad,
+                      .grad_scale = 1,
+                      .lr = 1e-3f,
+                      .beta1 = 0.9f,
+                      .beta2 = 0.999f,
+                      .eps = 1e-8f,
+                      .weight_decay = 0.01f,
+                      .step = 1};
   for (int r = 0; r <= 2 * repeats; r++) {
     const double t = now();
     check(tm_program_run(p, &error), error);

@@ -1,5 +1,6 @@
-/* The convolution kernels of every table against loops in double: f32 and bf16, at sizes that leave remainders everywhere, dense and as slices, with
- * guards. Numbers are multiples of 1/8 so that bf16 holds them exactly. */
+/* The convolution kernels of every table against loops in double: f32 and bf16, at sizes that leave
+ * remainders everywhere, dense and as slices, with guards. Numbers are multiples of 1/8 so that bf16 holds
+ * them exactly. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,9 @@ typedef struct {
 } Size;
 
 static const Size sizes[] = {
-  {1, 1, 1, 1, 1, FALSE},   {1, 3, 32, 5, 17, FALSE},  {2, 5, 7, 9, 4, TRUE},    {1, 33, 65, 3, 13, TRUE},
-  {2, 32, 32, 19, 31, FALSE}, {1, 64, 40, 21, 12, TRUE}, {3, 17, 11, 26, 25, FALSE}, {1, 130, 64, 11, 5, FALSE},
-  {1, 8, 8, 40, 300, TRUE},
+    {1, 1, 1, 1, 1, FALSE},     {1, 3, 32, 5, 17, FALSE},   {2, 5, 7, 9, 4, TRUE},
+    {1, 33, 65, 3, 13, TRUE},   {2, 32, 32, 19, 31, FALSE}, {1, 64, 40, 21, 12, TRUE},
+    {3, 17, 11, 26, 25, FALSE}, {1, 130, 64, 11, 5, FALSE}, {1, 8, 8, 40, 300, TRUE},
 };
 
 typedef struct {
@@ -41,7 +42,8 @@ static void buffer_init(Buffer *b, TmDType type, int n, int c, int h, int w, int
 }
 
 static float get(const TmView *v, int n, int h, int w, int c) {
-  const gsize i = (((gsize)n * (gsize)v->shape.h + (gsize)h) * (gsize)v->shape.w + (gsize)w) * (gsize)v->ld + (gsize)c;
+  const gsize i =
+      (((gsize)n * (gsize)v->shape.h + (gsize)h) * (gsize)v->shape.w + (gsize)w) * (gsize)v->ld + (gsize)c;
   return v->dtype == TM_BF16 ? tm_bf16_to_f32(((const guint16 *)v->data)[i]) : ((const float *)v->data)[i];
 }
 
@@ -49,14 +51,17 @@ static void fill(TmView *v, TmRandom *r) {
   for (gsize p = 0; p < tm_shape_pixels(v->shape); p++)
     for (int c = 0; c < v->shape.c; c++) {
       const float x = (float)((int)tm_random_int(r, 33) - 16) / 8;
-      if (v->dtype == TM_BF16) ((guint16 *)v->data)[p * (gsize)v->ld + (gsize)c] = tm_f32_to_bf16(x);
-      else ((float *)v->data)[p * (gsize)v->ld + (gsize)c] = x;
+      if (v->dtype == TM_BF16)
+        ((guint16 *)v->data)[p * (gsize)v->ld + (gsize)c] = tm_f32_to_bf16(x);
+      else
+        ((float *)v->data)[p * (gsize)v->ld + (gsize)c] = x;
     }
 }
 
 /* Nothing but the view's elements was written. */
 static void check_guards(const Buffer *b) {
-  const gsize size = tm_dtype_size(b->v.dtype), pixel = (gsize)b->v.ld * size, used = (gsize)b->v.shape.c * size, first = GUARD * size;
+  const gsize size = tm_dtype_size(b->v.dtype), pixel = (gsize)b->v.ld * size,
+              used = (gsize)b->v.shape.c * size, first = GUARD * size;
   const gsize end = first + tm_shape_pixels(b->v.shape) * pixel;
   for (gsize i = 0; i < b->bytes; i++)
     if (i < first || i >= end || (i - first) % pixel >= used) g_assert_cmpint(b->memory[i], ==, 0xff);
@@ -94,13 +99,15 @@ static void expect(float got, double expected, double size, TmDType type) {
 }
 
 /* y[o](h, w) of the 3x3 convolution, or of its adjoint. */
-static double conv3_at(const TmView *x, const float *w, int in, gboolean backward, int n, int h, int c, int o) {
+static double conv3_at(const TmView *x, const float *w, int in, gboolean backward, int n, int h, int c,
+                       int o) {
   double s = 0;
   for (int t = 0; t < 9; t++) {
     const int i = h + t / 3 - 1, j = c + t % 3 - 1;
     if (i < 0 || j < 0 || i >= x->shape.h || j >= x->shape.w) continue;
     for (int k = 0; k < x->shape.c; k++) {
-      const gsize at = backward ? ((gsize)k * 9 + (gsize)(8 - t)) * (gsize)in + (gsize)o : ((gsize)o * 9 + (gsize)t) * (gsize)in + (gsize)k;
+      const gsize at = backward ? ((gsize)k * 9 + (gsize)(8 - t)) * (gsize)in + (gsize)o
+                                : ((gsize)o * 9 + (gsize)t) * (gsize)in + (gsize)k;
       s += (double)w[at] * (double)get(x, n, i, j, k);
     }
   }
@@ -118,7 +125,8 @@ static void check_conv3(const Job *job, const Size *z, gboolean backward) {
   g_autofree float *w = random_weights((gsize)z->out * (gsize)z->in * 9, &r);
   g_autofree float *bias = random_weights((gsize)to, &r);
   g_autofree float *stats = g_new(float, 2 * (gsize)to);
-  TmTeam team = team_new(tm_kernels_conv3_work(x.v.shape, job->type), tm_kernels_conv3_shared(x.v.shape, job->type, to));
+  TmTeam team = team_new(tm_kernels_conv3_work(x.v.shape, job->type),
+                         tm_kernels_conv3_shared(x.v.shape, job->type, to));
   void *packed = packed_new(tm_kernels_conv3_packed(z->out, z->in));
   job->k->conv3_pack(&team, w, z->out, z->in, job->type, backward, packed);
   job->k->conv3(&team, &x.v, packed, backward ? NULL : bias, &y.v, stats);
@@ -135,7 +143,8 @@ static void check_conv3(const Job *job, const Size *z, gboolean backward) {
           square += v * v;
         }
     expect(stats[o], sum / pixels, 1, TM_F32);
-    expect(stats[to + o], square / pixels - sum / pixels * sum / pixels, 4 * (1 + square / pixels), TM_F32); /* squares are added up in f32 along a row */
+    expect(stats[to + o], square / pixels - sum / pixels * sum / pixels, 4 * (1 + square / pixels),
+           TM_F32); /* squares are added up in f32 along a row */
   }
   free(packed);
   team_free(&team);
@@ -156,7 +165,8 @@ static double conv3_dw_at(const TmView *x, const TmView *dy, int o, int t, int k
     for (int h = 0; h < x->shape.h; h++)
       for (int c = 0; c < x->shape.w; c++) {
         const int i = h + t / 3 - 1, j = c + t % 3 - 1;
-        if (i >= 0 && j >= 0 && i < x->shape.h && j < x->shape.w) s += (double)get(dy, n, h, c, o) * (double)get(x, n, i, j, k);
+        if (i >= 0 && j >= 0 && i < x->shape.h && j < x->shape.w)
+          s += (double)get(dy, n, h, c, o) * (double)get(x, n, i, j, k);
       }
   return s;
 }
@@ -179,7 +189,8 @@ static void check_conv3_dw(const Job *job, const Size *z) {
     for (int t = 0; t < 9; t++)
       for (int k = 0; k < z->in; k++) {
         const double s = conv3_dw_at(&x.v, &dy.v, o, t, k);
-        expect(dw[((gsize)o * 9 + (gsize)t) * (gsize)z->in + (gsize)k], s, sqrt((double)(z->n * z->h * z->w)), TM_F32);
+        expect(dw[((gsize)o * 9 + (gsize)t) * (gsize)z->in + (gsize)k], s, sqrt((double)(z->n * z->h * z->w)),
+               TM_F32);
       }
   for (int i = 0; i < GUARD; i++) g_assert_cmpfloat(dw[count + (gsize)i], ==, -77);
   team_free(&team);
@@ -211,7 +222,9 @@ static void check_up2(const Job *job, const Size *z) {
       for (int c = 0; c < W; c++)
         for (int o = 0; o < z->out; o++) {
           double s = (double)bias[o];
-          for (int k = 0; k < z->in; k++) s += (double)w[((gsize)k * 4 + (gsize)(h % 2 * 2 + c % 2)) * (gsize)z->out + (gsize)o] * (double)get(&x.v, n, h / 2, c / 2, k);
+          for (int k = 0; k < z->in; k++)
+            s += (double)w[((gsize)k * 4 + (gsize)(h % 2 * 2 + c % 2)) * (gsize)z->out + (gsize)o] *
+                 (double)get(&x.v, n, h / 2, c / 2, k);
           expect(get(&y.v, n, h, c, o), s, 1, job->type);
         }
   fill(&y.v, &r);
@@ -225,7 +238,8 @@ static void check_up2(const Job *job, const Size *z) {
           double s = 0;
           for (int t = 0; t < 4; t++)
             for (int o = 0; o < z->out; o++)
-              s += (double)w[((gsize)k * 4 + (gsize)t) * (gsize)z->out + (gsize)o] * (double)get(&y.v, n, 2 * h + t / 2, 2 * c + t % 2, o);
+              s += (double)w[((gsize)k * 4 + (gsize)t) * (gsize)z->out + (gsize)o] *
+                   (double)get(&y.v, n, 2 * h + t / 2, 2 * c + t % 2, o);
           expect(get(&x.v, n, h, c, k), s, 1, job->type);
         }
   free(packed);
@@ -254,8 +268,10 @@ static void check_up2_dw(const Job *job, const Size *z) {
         double s = 0;
         for (int n = 0; n < z->n; n++)
           for (int h = 0; h < z->h; h++)
-            for (int c = 0; c < z->w; c++) s += (double)get(&x.v, n, h, c, k) * (double)get(&dy.v, n, 2 * h + t / 2, 2 * c + t % 2, o);
-        expect(dw[((gsize)k * 4 + (gsize)t) * (gsize)z->out + (gsize)o], s, sqrt((double)(z->n * z->h * z->w)), TM_F32);
+            for (int c = 0; c < z->w; c++)
+              s += (double)get(&x.v, n, h, c, k) * (double)get(&dy.v, n, 2 * h + t / 2, 2 * c + t % 2, o);
+        expect(dw[((gsize)k * 4 + (gsize)t) * (gsize)z->out + (gsize)o], s,
+               sqrt((double)(z->n * z->h * z->w)), TM_F32);
       }
   for (int i = 0; i < GUARD; i++) g_assert_cmpfloat(dw[count + (gsize)i], ==, -77);
   team_free(&team);
@@ -270,12 +286,14 @@ static void test_up2_dw(gconstpointer data) {
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) check_up2_dw(data, &sizes[i]);
 }
 
-/* ---- Winograd: sums of rounded sums are noisier than the direct kernels. Against rms, the noise of one output is a few times 2^-9, of all together less
- * than 2^-7; a wrong tile or channel is as wrong as the value itself. ---- */
+/* ---- Winograd: sums of rounded sums are noisier than the direct kernels. Against rms, the noise of one
+ * output is a few times 2^-9, of all together less than 2^-7; a wrong tile or channel is as wrong as the
+ * value itself. ---- */
 
 static const Size winograd_sizes[] = {
-  {1, 16, 16, 1, 1, FALSE},  {2, 32, 48, 5, 7, TRUE},    {1, 64, 32, 22, 30, FALSE}, {3, 48, 16, 9, 33, TRUE},
-  {1, 16, 80, 2, 300, FALSE}, {2, 160, 64, 13, 4, FALSE}, {1, 32, 32, 40, 41, TRUE},
+    {1, 16, 16, 1, 1, FALSE},  {2, 32, 48, 5, 7, TRUE},    {1, 64, 32, 22, 30, FALSE},
+    {3, 48, 16, 9, 33, TRUE},  {1, 16, 80, 2, 300, FALSE}, {2, 160, 64, 13, 4, FALSE},
+    {1, 32, 32, 40, 41, TRUE},
 };
 
 typedef struct {
@@ -318,7 +336,8 @@ static void check_winograd(const TmKernels *k, const Size *z, gboolean backward)
     for (int n = 0; n < z->n; n++)
       for (int h = 0; h < z->h; h++)
         for (int c = 0; c < z->w; c++) {
-          const double v = conv3_at(&x.v, w, z->in, backward, n, h, c, o), got = (double)get(&y.v, n, h, c, o);
+          const double v = conv3_at(&x.v, w, z->in, backward, n, h, c, o),
+                       got = (double)get(&y.v, n, h, c, o);
           add_noise(&noise, got, v);
           sum += got;
           square += got * got;
@@ -354,7 +373,9 @@ static void check_winograd_dw(const TmKernels *k, const Size *z) {
   Noise noise = {0};
   for (int o = 0; o < z->out; o++)
     for (int t = 0; t < 9; t++)
-      for (int i = 0; i < z->in; i++) add_noise(&noise, (double)dw[((gsize)o * 9 + (gsize)t) * (gsize)z->in + (gsize)i], conv3_dw_at(&x.v, &dy.v, o, t, i));
+      for (int i = 0; i < z->in; i++)
+        add_noise(&noise, (double)dw[((gsize)o * 9 + (gsize)t) * (gsize)z->in + (gsize)i],
+                  conv3_dw_at(&x.v, &dy.v, o, t, i));
   check_noise(&noise, count);
   for (int i = 0; i < GUARD; i++) g_assert_cmpfloat(dw[count + (gsize)i], ==, -77);
   team_free(&team);
@@ -376,14 +397,16 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     GTestDataFunc run;
-  } tests[] = {{"conv3", test_conv3}, {"conv3_dw", test_conv3_dw}, {"up2", test_up2}, {"up2_dw", test_up2_dw}};
+  } tests[] = {
+      {"conv3", test_conv3}, {"conv3_dw", test_conv3_dw}, {"up2", test_up2}, {"up2_dw", test_up2_dw}};
   guint n;
   const TmKernels *const *tables = tm_kernels_usable(&n);
   static Job jobs[6];
   for (guint i = 0; i < 2 * n; i++) {
     jobs[i] = (Job){.k = tables[i / 2], .type = i % 2 ? TM_BF16 : TM_F32};
     for (guint t = 0; t < G_N_ELEMENTS(tests); t++) {
-      g_autofree char *path = g_strdup_printf("/kernels/%s/%s/%s", jobs[i].k->name, tm_dtype_name(jobs[i].type), tests[t].name);
+      g_autofree char *path =
+          g_strdup_printf("/kernels/%s/%s/%s", jobs[i].k->name, tm_dtype_name(jobs[i].type), tests[t].name);
       g_strdelimit(path, " ", '-');
       g_test_add_data_func(path, &jobs[i], tests[t].run);
     }

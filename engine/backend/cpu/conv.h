@@ -1,4 +1,5 @@
-/* conv.h: one convolution step of a program: its primitive or kernel, its packed weights. Owned by the program; the owner's thread. */
+/* conv.h: one convolution step of a program: its primitive or kernel, its packed weights. Owned by the
+ * program; the owner's thread. */
 #pragma once
 
 #include "engine/backend/cpu/cpu.h"

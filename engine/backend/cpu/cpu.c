@@ -11,27 +11,29 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 1024, LINE = 64 };
+enum { MAX_THREADS = 1024, LINE = 64, WORK_MB = 256 };
 
 /* What a program was made ready with. */
 typedef struct {
-  CpuRun run;    /* NULL: conv */
+  CpuRun run; /* NULL: conv */
   CpuConv *conv;
   gboolean pack_always; /* its weights are computed by the program itself */
-  CpuCall call;
+  TmTeam team;          /* as many threads as the work space allows */
+  CpuCall call;         /* points to team */
 } Prepared1;
 
 typedef struct {
   guint n_steps;
   Prepared1 *steps;
-  TmTeam team;
-  void *scratch;
+  void *work, *scratch; /* of whichever step is running */
   gsize work_bytes, scratch_bytes;
   gboolean packed;
   guint64 version; /* of the parameters when the weights were packed */
 } Prepared;
 
-static CpuBackend *of(TmBackend *b) { return (CpuBackend *)b; }
+static CpuBackend *of(TmBackend *b) {
+  return (CpuBackend *)b;
+}
 
 static gboolean available(GError **error) {
   (void)error;
@@ -56,8 +58,9 @@ static gboolean has_bf16(CpuBackend *b) {
   dnnl_primitive_desc_t d = NULL;
   if (dnnl_memory_desc_create_with_tag(&x, 4, pictures, dnnl_bf16, dnnl_nhwc) == dnnl_success &&
       dnnl_memory_desc_create_with_tag(&w, 4, weights, dnnl_bf16, dnnl_format_tag_any) == dnnl_success &&
-      dnnl_convolution_forward_primitive_desc_create(&d, b->engine, dnnl_forward_training, dnnl_convolution_direct, x, w, NULL, x, one, zero, one, one,
-                                                     NULL) != dnnl_success)
+      dnnl_convolution_forward_primitive_desc_create(&d, b->engine, dnnl_forward_training,
+                                                     dnnl_convolution_direct, x, w, NULL, x, one, zero, one,
+                                                     one, NULL) != dnnl_success)
     d = NULL;
   const gboolean has = d != NULL;
   if (d) dnnl_primitive_desc_destroy(d);
@@ -86,7 +89,8 @@ TmBackend *tm_cpu_open_with(const TmBackendOptions *options, const TmKernels *ta
   }
   if (dnnl_engine_create(&c->engine, dnnl_cpu, 0) != dnnl_success ||
       dnnl_stream_create(&c->stream, c->engine, dnnl_stream_default_flags) != dnnl_success) {
-    g_set_error_literal(error, TM_ERROR, TM_ERROR_DEVICE, _("oneDNN did not start on this processor. The ref back end works without it."));
+    g_set_error_literal(error, TM_ERROR, TM_ERROR_DEVICE,
+                        _("oneDNN did not start on this processor. The ref back end works without it."));
     close_cpu(&c->base);
     return NULL;
   }
@@ -95,7 +99,9 @@ TmBackend *tm_cpu_open_with(const TmBackendOptions *options, const TmKernels *ta
   return &c->base;
 }
 
-static TmBackend *open_cpu(const TmBackendOptions *options, GError **error) { return tm_cpu_open_with(options, tm_kernels_best(), error); }
+static TmBackend *open_cpu(const TmBackendOptions *options, GError **error) {
+  return tm_cpu_open_with(options, tm_kernels_best(), error);
+}
 
 /* The processor's name as Linux tells it. */
 static char *processor_name(void) {
@@ -110,10 +116,13 @@ static void info(TmBackend *b, TmBackendInfo *out) {
   const CpuBackend *c = of(b);
   const dnnl_version_t *v = dnnl_version();
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  *out = (TmBackendInfo){.name = processor_name(), .memory = pages > 0 && size > 0 ? (gsize)pages * (gsize)size : 0, .threads = c->threads,
+  *out = (TmBackendInfo){.name = processor_name(),
+                         .memory = pages > 0 && size > 0 ? (gsize)pages * (gsize)size : 0,
+                         .threads = c->threads,
                          .bf16 = c->kernels->bf16 && c->bf16_convolutions};
-  out->detail = g_strdup_printf(g_dngettext(NULL, "%d thread, %s, oneDNN %d.%d", "%d threads, %s, oneDNN %d.%d", (gulong)c->threads), c->threads,
-                                c->kernels->name, v->major, v->minor);
+  out->detail = g_strdup_printf(
+      g_dngettext(NULL, "%d thread, %s, oneDNN %d.%d", "%d threads, %s, oneDNN %d.%d", (gulong)c->threads),
+      c->threads, c->kernels->name, v->major, v->minor);
 }
 
 static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType precision) {
@@ -123,7 +132,8 @@ static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType preci
 }
 
 static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
-  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(of(b), node, operand) : tm_cpu_step_takes_slice(op, operand);
+  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(of(b), node, operand)
+                            : tm_cpu_step_takes_slice(op, operand);
 }
 
 static void *alloc(TmBackend *b, gsize bytes, GError **error) {
@@ -138,7 +148,9 @@ static void release(TmBackend *b, void *p, gsize bytes) {
   tm_host_free(p, bytes);
 }
 
-static gboolean is_float(TmDType t) { return t == TM_F32 || t == TM_BF16; }
+static gboolean is_float(TmDType t) {
+  return t == TM_F32 || t == TM_BF16;
+}
 
 /* Between a view and dense host memory: by all threads where a kernel can, else pixel by pixel. */
 static void transfer(CpuBackend *b, const TmView *v, void *host, TmDType host_type, gboolean write) {
@@ -149,9 +161,12 @@ static void transfer(CpuBackend *b, const TmView *v, void *host, TmDType host_ty
   }
   const gsize runs = tm_view_dense(v) ? 1 : tm_shape_pixels(v->shape), n = tm_shape_count(v->shape) / runs;
   char *mine = v->data, *theirs = host;
-  for (gsize r = 0; r < runs; r++, mine += (gsize)v->ld * tm_dtype_size(v->dtype), theirs += n * tm_dtype_size(host_type)) {
-    if (write) tm_convert(mine, v->dtype, theirs, host_type, n);
-    else tm_convert(theirs, host_type, mine, v->dtype, n);
+  for (gsize r = 0; r < runs;
+       r++, mine += (gsize)v->ld * tm_dtype_size(v->dtype), theirs += n * tm_dtype_size(host_type)) {
+    if (write)
+      tm_convert(mine, v->dtype, theirs, host_type, n);
+    else
+      tm_convert(theirs, host_type, mine, v->dtype, n);
   }
 }
 
@@ -188,24 +203,45 @@ static void discard(TmBackend *b, gpointer prepared) {
   (void)b;
   Prepared *q = prepared;
   for (guint i = 0; i < q->n_steps; i++) tm_cpu_conv_free(q->steps[i].conv);
-  tm_host_free(q->team.work, q->work_bytes);
+  tm_host_free(q->work, q->work_bytes);
   tm_host_free(q->scratch, q->scratch_bytes);
   g_free(q->steps);
   g_free(q);
 }
 
-static gboolean prepare_step(CpuBackend *b, const TmProgram *p, const TmStep *s, Prepared *q, Prepared1 *one, GError **error) {
-  one->call = call_of(b, p, s, &q->team);
-  q->team.stride = MAX(q->team.stride, tm_kernels_work(widest(&one->call, s->n_out)));
-  if (!tm_cpu_is_conv(s->op)) {
+/* On many cores the gradients of wide layers, summed by each thread for itself, would take gigabytes: fewer
+ * threads sum then. */
+static TmTeam team_of(const CpuBackend *b, gsize stride) {
+  const gsize most = ((gsize)WORK_MB << 20) / stride;
+  return (TmTeam){.threads = (int)CLAMP(most, 1, (gsize)b->threads), .stride = stride};
+}
+
+static gboolean prepare_step(CpuBackend *b, const TmProgram *p, const TmStep *s, Prepared *q, Prepared1 *one,
+                             GError **error) {
+  one->call = call_of(b, p, s, &one->team);
+  gsize stride = tm_kernels_work(widest(&one->call, s->n_out));
+  if (tm_cpu_is_conv(s->op)) {
+    one->pack_always = s->op != TM_OP_CONV_DW && p->values[s->in[1]].home != TM_HOME_VALUE;
+    one->conv = tm_cpu_conv_new(b, s->op, &one->call, error);
+    if (!one->conv) return FALSE;
+    stride = MAX(stride, tm_cpu_conv_team_work(one->conv));
+    q->scratch_bytes = MAX(q->scratch_bytes, tm_cpu_conv_scratch(one->conv));
+  } else {
     one->run = tm_cpu_step_run(s->op);
-    return TRUE;
   }
-  one->pack_always = s->op != TM_OP_CONV_DW && p->values[s->in[1]].home != TM_HOME_VALUE;
-  one->conv = tm_cpu_conv_new(b, s->op, &one->call, error);
-  if (!one->conv) return FALSE;
-  q->team.stride = MAX(q->team.stride, tm_cpu_conv_team_work(one->conv));
-  q->scratch_bytes = MAX(q->scratch_bytes, tm_cpu_conv_scratch(one->conv));
+  one->team = team_of(b, stride);
+  q->work_bytes = MAX(q->work_bytes, stride * (gsize)one->team.threads);
+  return TRUE;
+}
+
+static gboolean allocate_work(Prepared *q, GError **error) {
+  q->work = tm_host_alloc(q->work_bytes);
+  q->scratch = tm_host_alloc(q->scratch_bytes);
+  if (!q->work || !q->scratch) return no_memory(q->work_bytes + q->scratch_bytes, error);
+  for (guint i = 0; i < q->n_steps; i++) {
+    q->steps[i].team.work = q->work;
+    q->steps[i].team.shared = q->scratch;
+  }
   return TRUE;
 }
 
@@ -214,17 +250,10 @@ static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
   Prepared *q = g_new0(Prepared, 1);
   q->steps = g_new0(Prepared1, p->n_steps);
   q->n_steps = p->n_steps;
-  q->team.threads = b->threads;
   omp_set_num_threads(b->threads); /* oneDNN makes primitives for so many */
   gboolean ok = TRUE;
   for (guint i = 0; ok && i < p->n_steps; i++) ok = prepare_step(b, p, &p->steps[i], q, &q->steps[i], error);
-  q->work_bytes = q->team.stride * (gsize)b->threads;
-  if (ok) {
-    q->team.work = tm_host_alloc(q->work_bytes);
-    q->scratch = q->team.shared = tm_host_alloc(q->scratch_bytes);
-    ok = (q->team.work && q->scratch) || no_memory(q->work_bytes + q->scratch_bytes, error);
-  }
-  if (ok) return q;
+  if (ok && allocate_work(q, error)) return q;
   discard(backend, q);
   return NULL;
 }
@@ -255,12 +284,28 @@ static gboolean sum_squares(TmBackend *b, const float *x, gsize n, double *out, 
 
 static gboolean update(TmBackend *b, const TmUpdate *u, GError **error) {
   (void)error;
-  const TmRule rules[] = {[TM_OPTIMIZER_SGD] = TM_RULE_SGD, [TM_OPTIMIZER_ADAM] = TM_RULE_ADAM, [TM_OPTIMIZER_ADAMW] = TM_RULE_ADAMW};
+  const TmRule rules[] = {[TM_OPTIMIZER_SGD] = TM_RULE_SGD,
+                          [TM_OPTIMIZER_ADAM] = TM_RULE_ADAM,
+                          [TM_OPTIMIZER_ADAMW] = TM_RULE_ADAMW};
   const double step = (double)u->step;
-  const TmUpdateRule r = {.rule = rules[u->kind], .n = u->n, .w = u->w, .m = u->m, .v = u->v, .g = u->g, .grad_scale = u->grad_scale, .lr = u->lr,
-                          .beta1 = u->beta1, .beta2 = u->beta2, .eps = u->eps, .weight_decay = u->weight_decay, .momentum = u->momentum,
-                          .correct1 = (float)(1 / (1 - pow((double)u->beta1, step))), .correct2 = (float)(1 / (1 - pow((double)u->beta2, step))),
-                          .first = u->step == 1, .ema = u->ema, .ema_decay = u->ema_decay};
+  const TmUpdateRule r = {.rule = rules[u->kind],
+                          .n = u->n,
+                          .w = u->w,
+                          .m = u->m,
+                          .v = u->v,
+                          .g = u->g,
+                          .grad_scale = u->grad_scale,
+                          .lr = u->lr,
+                          .beta1 = u->beta1,
+                          .beta2 = u->beta2,
+                          .eps = u->eps,
+                          .weight_decay = u->weight_decay,
+                          .momentum = u->momentum,
+                          .correct1 = (float)(1 / (1 - pow((double)u->beta1, step))),
+                          .correct2 = (float)(1 / (1 - pow((double)u->beta2, step))),
+                          .first = u->step == 1,
+                          .ema = u->ema,
+                          .ema_decay = u->ema_decay};
   of(b)->kernels->update(&of(b)->team, &r);
   return TRUE;
 }
@@ -278,23 +323,23 @@ static gboolean synchronize(TmBackend *b, GError **error) {
 }
 
 const TmBackendApi tm_backend_cpu = {
-  .version = TM_BACKEND_VERSION,
-  .name = "cpu",
-  .available = available,
-  .open = open_cpu,
-  .close = close_cpu,
-  .info = info,
-  .supports = supports,
-  .takes_slice = takes_slice,
-  .alloc = alloc,
-  .release = release,
-  .write = write_view,
-  .read = read_view,
-  .prepare = prepare,
-  .run = run,
-  .discard = discard,
-  .sum_squares = sum_squares,
-  .update = update,
-  .axpby = axpby,
-  .synchronize = synchronize,
+    .version = TM_BACKEND_VERSION,
+    .name = "cpu",
+    .available = available,
+    .open = open_cpu,
+    .close = close_cpu,
+    .info = info,
+    .supports = supports,
+    .takes_slice = takes_slice,
+    .alloc = alloc,
+    .release = release,
+    .write = write_view,
+    .read = read_view,
+    .prepare = prepare,
+    .run = run,
+    .discard = discard,
+    .sum_squares = sum_squares,
+    .update = update,
+    .axpby = axpby,
+    .synchronize = synchronize,
 };

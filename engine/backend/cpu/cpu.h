@@ -1,5 +1,6 @@
-/* cpu.h: the cpu backend: own kernels between convolutions, and convolutions by oneDNN or own kernels, whichever is better for the shape.
- * Private to engine/backend/cpu. Everything runs on the owner's thread and OpenMP's. */
+/* cpu.h: the cpu backend: own kernels between convolutions, and convolutions by oneDNN or own kernels,
+ * whichever is better for the shape. Private to engine/backend/cpu. Everything runs on the owner's thread and
+ * OpenMP's. */
 #pragma once
 
 #include <oneapi/dnnl/dnnl.h>
@@ -14,16 +15,17 @@ typedef struct {
   int threads;
   const TmKernels *kernels;
   gboolean bf16_convolutions; /* oneDNN has them here */
-  gboolean winograd;          /* TARMAC_WINOGRAD=1: off until it is shown over several seeds that trainings end alike */
-  TmTeam team;                /* for what runs outside programs */
+  gboolean
+      winograd; /* TARMAC_WINOGRAD=1: off until it is shown over several seeds that trainings end alike */
+  TmTeam team;  /* for what runs outside programs */
 } CpuBackend;
 
 /* One step at work. */
 typedef struct {
   const TmKernels *k;
   const TmTeam *team;
-  const TmNode *node;                      /* the step's */
-  const TmNode *made[TM_STEP_MAX_OUT];     /* the nodes whose values the outputs are */
+  const TmNode *node;                  /* the step's */
+  const TmNode *made[TM_STEP_MAX_OUT]; /* the nodes whose values the outputs are */
   guint n_in;
   TmView in[TM_STEP_MAX_IN];
   TmView out[TM_STEP_MAX_OUT];
