@@ -74,12 +74,15 @@ TM_INLINE void interleave_pixels(const guint16 *x, gsize ld, int n, int C, guint
   }
 }
 
-/* o[i * ldo + c] += sum over pairs p of x[i * next + p * step] (a pair) times d[p][c] (32 pairs), for i < 8.
- */
+/* o[i * ldo + c] = sum over pairs p of x[i * next + p * step] (a pair) times d[p][c] (32 pairs), for i < 8;
+ * with @add, that is added. What it is added to may be far away: it is asked for before the sum is made. */
 TM_INLINE void outer8(const guint16 *x, gsize next, gsize step, const guint16 *d, int pairs, float *o,
-                      gsize ldo) {
+                      gsize ldo, gboolean add) {
   typedef gint32 __attribute__((may_alias, aligned(2))) Pair;
 #define EACH(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+#define F(i) _mm_prefetch(o + i * ldo, _MM_HINT_T0), _mm_prefetch(o + i * ldo + 16, _MM_HINT_T0);
+  EACH(F)
+#undef F
 #define F(i) __m512 u##i = _mm512_setzero_ps(), v##i = u##i;
   EACH(F)
 #undef F
@@ -95,8 +98,12 @@ TM_INLINE void outer8(const guint16 *x, gsize next, gsize step, const guint16 *d
 #undef F
   }
 #define F(i)                                                                                                 \
-  _mm512_storeu_ps(o + i * ldo, _mm512_add_ps(_mm512_loadu_ps(o + i * ldo), u##i));                          \
-  _mm512_storeu_ps(o + i * ldo + 16, _mm512_add_ps(_mm512_loadu_ps(o + i * ldo + 16), v##i));
+  if (add) {                                                                                                 \
+    u##i = _mm512_add_ps(_mm512_loadu_ps(o + i * ldo), u##i);                                                \
+    v##i = _mm512_add_ps(_mm512_loadu_ps(o + i * ldo + 16), v##i);                                           \
+  }                                                                                                          \
+  _mm512_storeu_ps(o + i * ldo, u##i);                                                                       \
+  _mm512_storeu_ps(o + i * ldo + 16, v##i);
   EACH(F)
 #undef F
 #undef EACH

@@ -124,7 +124,7 @@ static void dw_pairs(const TmView *x, const TmView *dy, gsize from, int n, float
                         dy->shape.c, d + (gsize)(k * even) * 32, block);
     for (gsize o = 0; o < O; o += MICRO_OUT)
       for (gsize c = 0; c < I; c += 8)
-        outer8(xt + c * ldx, ldx, 2, d + o / MICRO_OUT * block, pairs, dw + ((gsize)t * I + c) * O + o, O);
+        outer8(xt + c * ldx, ldx, 2, d + o / MICRO_OUT * block, pairs, dw + ((gsize)t * I + c) * O + o, O, TRUE);
   }
 }
 #endif

@@ -67,12 +67,12 @@ typedef struct {
   const TmView *x, *dy;
   TmWinogradDwCut cut;
   gsize in, out; /* out: padded to whole blocks of 32 */
-  float *sums;   /* [plane][in][out] */
+  float *sums;   /* [plane][out / 32][in][32] */
   guint16 *v, *m;
 } Dw;
 
-/* Adds up @n rows of tiles from row @from, counted over all pictures. */
-static void add_rows(const Dw *z, gsize from, int n) {
+/* Sums over @n rows of tiles from row @from, counted over all pictures; @add: to the sums there are. */
+static void sum_rows(const Dw *z, gsize from, int n, gboolean add) {
   const TmWinogradDwCut *cut = &z->cut;
   const gsize pairs = (gsize)n * (gsize)cut->wide / 2;
   for (int i = 0; i < n; i++) {
@@ -86,12 +86,12 @@ static void add_rows(const Dw *z, gsize from, int n) {
       dy_pairs(z->dy, image, tile_row, c, cut->wide,
                z->m + (gsize)(c / 32) * 16 * cut->deep + first * 64 + (gsize)(c % 32) * 2, cut->deep);
   }
+  float *sums = z->sums;
   for (gsize f = 0; f < 16; f++)
     for (gsize o = 0; o < z->out; o += 32)
-      for (gsize c = 0; c < z->in; c += 8)
+      for (gsize c = 0; c < z->in; c += 8, sums += 8 * 32)
         outer8(z->v + f * cut->plane + c / 16 * pairs * 32 + c % 16 * 2, 2, 32,
-               z->m + (o / 32 * 16 + f) * cut->deep, (int)pairs, z->sums + (f * z->in + c) * z->out + o,
-               z->out);
+               z->m + (o / 32 * 16 + f) * cut->deep, (int)pairs, sums, 32, add);
 }
 
 /* g = G^T u G of 16 kernels: the sums of all threads, 16 outputs from @o on, of input @c. */
@@ -123,7 +123,7 @@ static void finish(const TmTeam *team, int threads, const Dw *z, gsize c, gsize 
   __m512i turned[9][16];
   for (gsize i = 0; i < 16; i++) {
     vf g[9];
-    gradient_tiles(team, threads, (c + i) * z->out + o, z->in * z->out, g);
+    gradient_tiles(team, threads, (o / 32 * z->in + c + i) * 32 + o % 32, z->in * z->out, g);
     for (int t = 0; t < 9; t++) turned[t][i] = _mm512_castps_si512(g[t]);
   }
   for (gsize t = 0; t < 9; t++) {
@@ -144,9 +144,10 @@ void KERNEL(winograd_dw)(const TmTeam *team, const TmView *x, const TmView *dy, 
     z.sums = my_work(team);
     z.v = (guint16 *)(z.sums + sums);
     z.m = z.v + 16 * cut.plane;
-    memset(z.sums, 0, sums * sizeof(float));
-    for (TmRange r = my_share((gsize)x->shape.n * (gsize)cut.high); r.at < r.end; r.at += (gsize)cut.rows)
-      add_rows(&z, r.at, r.end - r.at < (gsize)cut.rows ? (int)(r.end - r.at) : cut.rows);
+    const TmRange mine = my_share((gsize)x->shape.n * (gsize)cut.high);
+    if (mine.at == mine.end) memset(z.sums, 0, sums * sizeof(float));
+    for (gsize at = mine.at; at < mine.end; at += (gsize)cut.rows)
+      sum_rows(&z, at, mine.end - at < (gsize)cut.rows ? (int)(mine.end - at) : cut.rows, at > mine.at);
   }
   const gsize blocks = all.in / 16 * ((gsize)dy->shape.c / 16);
   gsize next = 0;
