@@ -5,7 +5,7 @@
 
 #include "engine/core/view.h"
 
-enum { TM_WINOGRAD_CACHE = 600 << 10, TM_WINOGRAD_OUT = 32 };
+enum { TM_WINOGRAD_CACHE = 300 << 10, TM_WINOGRAD_OUT = 32 };
 
 /* Blocks of tiles of one picture, for the forward kernel: transformed input and products fit the cache. */
 typedef struct {

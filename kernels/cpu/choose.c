@@ -124,9 +124,7 @@ gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out) {
 }
 
 gsize tm_kernels_winograd_packed(int out, int in) {
-  const gsize forward = round_up((gsize)out, OUTS) * (gsize)in,
-              backward = round_up((gsize)in, OUTS) * (gsize)out;
-  return 16 * 2 * (forward > backward ? forward : backward);
+  return 16 * 2 * (gsize)out * (gsize)in;
 }
 
 gsize tm_kernels_winograd_work(TmShape x) {
@@ -141,6 +139,5 @@ gsize tm_kernels_winograd_shared(TmShape x, int out) {
 
 gsize tm_kernels_winograd_dw_work(TmShape x, int out) {
   const TmWinogradDwCut c = tm_winograd_dw_cut(x, out);
-  const gsize wide = round_up((gsize)out, OUTS);
-  return round_up(16 * ((gsize)x.c * wide * sizeof(float) + c.plane * 2 + wide / OUTS * c.deep * 2), 64);
+  return 16 * ((gsize)x.c * (gsize)out * sizeof(float) + c.plane * 2 + (gsize)out / OUTS * c.deep * 2);
 }

@@ -8,20 +8,59 @@
 
 /* ---- input ---- */
 
-/* 16 channels of @n tiles of a row, the first at column @w - 1 of the picture: v[plane * f + t * step]. */
+/* 32 channels of a pixel: those of even number and those of odd. Splitting so costs one operation each, and
+ * writing both as bf16 side by side one more, which leaves them in this order: weights are packed to match.
+ */
+typedef struct {
+  vf even, odd;
+} Both;
+
+TM_INLINE Both split(__m512i x) {
+  return (Both){_mm512_castsi512_ps(_mm512_slli_epi32(x, 16)),
+                _mm512_castsi512_ps(_mm512_and_si512(x, _mm512_set1_epi32((int)0xffff0000)))};
+}
+TM_INLINE Both sum(Both a, Both b) {
+  return (Both){a.even + b.even, a.odd + b.odd};
+}
+TM_INLINE Both difference(Both a, Both b) {
+  return (Both){a.even - b.even, a.odd - b.odd};
+}
+TM_INLINE void put_both(guint16 *p, Both a) {
+  _mm512_storeu_si512(p, (__m512i)_mm512_cvtne2ps_pbh(a.odd, a.even));
+}
+
+/* One column of B^T d: B^T = (1 0 -1 0; 0 1 1 0; 0 -1 1 0; 0 1 0 -1). */
+TM_INLINE void column_of_32(const Rows *r, int w, Both k[4]) {
+  if (w < 0 || w >= r->width) {
+    for (int i = 0; i < 4; i++) k[i] = (Both){v_set(0), v_set(0)};
+    return;
+  }
+  const gsize at = (gsize)w;
+  const Both a = split(_mm512_loadu_si512(r->at[0] + at * r->step[0])),
+             b = split(_mm512_loadu_si512(r->at[1] + at * r->step[1])),
+             c = split(_mm512_loadu_si512(r->at[2] + at * r->step[2])),
+             d = split(_mm512_loadu_si512(r->at[3] + at * r->step[3]));
+  k[0] = difference(a, c);
+  k[1] = sum(b, c);
+  k[2] = difference(c, b);
+  k[3] = difference(b, d);
+}
+
+/* 32 channels of @n tiles of a row, the first at column @w of the picture: v[plane * f + t * step]. */
 static void input_tiles(const Rows *r, int w, int n, guint16 *v, gsize step, gsize plane) {
-  vf a[4], b[4], c[4], d[4];
-  column(r, w, a);
-  column(r, w + 1, b);
+  Both a[4], b[4], c[4], d[4];
+  column_of_32(r, w, a);
+  column_of_32(r, w + 1, b);
   for (int t = 0; t < n; t++, v += step) {
-    column(r, w + 2 * t + 2, c);
-    column(r, w + 2 * t + 3, d);
+    ask_for(r, w + 2 * t + AHEAD);
+    column_of_32(r, w + 2 * t + 2, c);
+    column_of_32(r, w + 2 * t + 3, d);
     for (int i = 0; i < 4; i++) {
       guint16 *to = v + (gsize)(4 * i) * plane;
-      v_store_bf16(to, a[i] - c[i]);
-      v_store_bf16(to + plane, b[i] + c[i]);
-      v_store_bf16(to + 2 * plane, c[i] - b[i]);
-      v_store_bf16(to + 3 * plane, b[i] - d[i]);
+      put_both(to, difference(a[i], c[i]));
+      put_both(to + plane, sum(b[i], c[i]));
+      put_both(to + 2 * plane, difference(c[i], b[i]));
+      put_both(to + 3 * plane, difference(b[i], d[i]));
       a[i] = c[i];
       b[i] = d[i];
     }
@@ -30,8 +69,9 @@ static void input_tiles(const Rows *r, int w, int n, guint16 *v, gsize step, gsi
 
 /* ---- output ---- */
 
+/* Of 32 channels: two vectors. */
 typedef struct {
-  vf sum, square;
+  vf sum[2], square[2];
 } Sums;
 
 /* The 2x2 outputs of 16 channels: A^T m A, A^T = (1 1 1 0; 0 1 -1 -1). */
@@ -49,27 +89,32 @@ TM_INLINE void output_tile(const float *m, gsize plane, vf o[4]) {
   o[3] = (l[1] - l[2]) - l[3];
 }
 
-/* One row of tiles, 16 channels. @y: the first tile's first output. */
+/* A tile of 32 channels. @keep: bit i says whether output i lies in the picture. */
+TM_INLINE void output_both(gboolean with_sums, const float *m, gsize plane, int keep, guint16 *y, gsize ld,
+                           gsize row, Sums *s) {
+  vf o[2][4];
+  output_tile(m, plane, o[0]);
+  output_tile(m + VL, plane, o[1]);
+  for (int i = 0; i < 4; i++) {
+    if (!(keep >> i & 1)) continue;
+    _mm512_storeu_si512(y + (gsize)(i / 2) * row + (gsize)(i % 2) * ld,
+                        (__m512i)_mm512_cvtne2ps_pbh(o[1][i], o[0][i]));
+    for (int h = 0; with_sums && h < 2; h++) {
+      s->sum[h] = s->sum[h] + o[h][i];
+      s->square[h] = v_fma(o[h][i], o[h][i], s->square[h]);
+    }
+  }
+}
+
+/* One row of tiles. @y: the first tile's first output; @columns of the picture from there on. */
 TM_INLINE void output_row(gboolean with_sums, const float *m, gsize plane, int n, guint16 *y, gsize ld,
                           gsize row, int columns, gboolean below, Sums *s) {
-  vf sum = s->sum, square = s->square;
-  for (int t = 0; t < n; t++, m += TM_WINOGRAD_OUT, y += 2 * ld) {
-    const gboolean right = 2 * t + 1 < columns;
-    vf o[4];
-    output_tile(m, plane, o);
-    v_store_bf16(y, o[0]);
-    if (right) v_store_bf16(y + ld, o[1]);
-    if (below) v_store_bf16(y + row, o[2]);
-    if (right && below) v_store_bf16(y + row + ld, o[3]);
-    if (!with_sums) continue;
-    const vf none = v_set(0);
-    if (!right) o[1] = o[3] = none;
-    if (!below) o[2] = o[3] = none;
-    sum = sum + ((o[0] + o[1]) + (o[2] + o[3]));
-    square = v_fma(o[0], o[0], v_fma(o[1], o[1], v_fma(o[2], o[2], v_fma(o[3], o[3], square))));
-  }
-  s->sum = sum;
-  s->square = square;
+  const int whole = columns / 2 < n ? columns / 2 : n;
+  for (int t = 0; t < whole && below; t++)
+    output_both(with_sums, m + t * TM_WINOGRAD_OUT, plane, 15, y + (gsize)(2 * t) * ld, ld, row, s);
+  for (int t = below ? whole : 0; t < n; t++)
+    output_both(with_sums, m + t * TM_WINOGRAD_OUT, plane, (below ? 15 : 3) & (2 * t + 1 < columns ? 15 : 5),
+                y + (gsize)(2 * t) * ld, ld, row, s);
 }
 
 /* ---- one block of tiles ---- */
@@ -100,7 +145,7 @@ static Place place_of(const TmWinogradCut *c, gsize piece) {
 static void transform_input(const Winograd *z, const Place *p) {
   const gsize C = (gsize)z->x->shape.c;
   for (int i = 0; i < p->rows; i++)
-    for (gsize c = 0; c < C; c += 16) {
+    for (gsize c = 0; c < C; c += 32) {
       const Rows r = rows_of(z->x, p->image, 2 * (p->top + i) - 1, (int)c);
       input_tiles(&r, 2 * p->left - 1, p->columns, z->v + (gsize)(i * p->columns) * C + c, C, z->cut.plane);
     }
@@ -128,21 +173,20 @@ static void multiply(const Winograd *z, const Place *p, int o) {
 static void transform_output(const Winograd *z, const Place *p, int o, float *sums) {
   const TmView *y = z->y;
   const gsize ld = (gsize)y->ld, row = ld * (gsize)y->shape.w;
-  for (int c = o; c < o + TM_WINOGRAD_OUT && c < y->shape.c; c += 16) {
-    Sums s = {v_set(0), v_set(0)};
-    for (int i = 0; i < p->rows; i++) {
-      const int h = 2 * (p->top + i), w = 2 * p->left;
-      guint16 *to = (guint16 *)y->data + view_at(y, p->image * (gsize)y->shape.h + (gsize)h, w) + c;
-      const float *m = z->m + (gsize)(i * p->columns) * TM_WINOGRAD_OUT + (c - o);
-      const gboolean below = h + 1 < y->shape.h;
-      if (sums)
-        output_row(TRUE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
-      else
-        output_row(FALSE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
-    }
-    if (!sums) continue;
-    v_store(sums + c, s.sum);
-    v_store(sums + y->shape.c + c, s.square);
+  Sums s = {{v_set(0), v_set(0)}, {v_set(0), v_set(0)}};
+  for (int i = 0; i < p->rows; i++) {
+    const int h = 2 * (p->top + i), w = 2 * p->left;
+    guint16 *to = (guint16 *)y->data + view_at(y, p->image * (gsize)y->shape.h + (gsize)h, w) + o;
+    const float *m = z->m + (gsize)(i * p->columns) * TM_WINOGRAD_OUT;
+    const gboolean below = h + 1 < y->shape.h;
+    if (sums)
+      output_row(TRUE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
+    else
+      output_row(FALSE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
+  }
+  for (int h = 0; sums && h < 2; h++) {
+    v_store(sums + o + h * VL, s.sum[h]);
+    v_store(sums + y->shape.c + o + h * VL, s.square[h]);
   }
 }
 
@@ -174,13 +218,12 @@ void KERNEL(winograd)(const TmTeam *team, const TmView *x, const void *packed, c
 
 /* u = G g G^T for 16 kernels side by side: G = (1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1). @w: the first tap;
  * @tap: elements to the next. */
-TM_INLINE void kernel_tiles(const float *w, gsize tap, __mmask16 mask, vf u[16]) {
+TM_INLINE void kernel_tiles(const float *w, gsize tap, vf u[16]) {
   const vf half = v_set(0.5f);
   vf t[4][3];
   for (int j = 0; j < 3; j++) {
-    const vf a = _mm512_maskz_loadu_ps(mask, w + (gsize)j * tap),
-             b = _mm512_maskz_loadu_ps(mask, w + (gsize)(3 + j) * tap);
-    const vf c = _mm512_maskz_loadu_ps(mask, w + (gsize)(6 + j) * tap), s = half * (a + c), m = half * b;
+    const vf a = v_load(w + (gsize)j * tap), b = v_load(w + (gsize)(3 + j) * tap),
+             c = v_load(w + (gsize)(6 + j) * tap), s = half * (a + c), m = half * b;
     t[0][j] = a;
     t[1][j] = s + m;
     t[2][j] = s - m;
@@ -195,22 +238,30 @@ TM_INLINE void kernel_tiles(const float *w, gsize tap, __mmask16 mask, vf u[16])
   }
 }
 
+/* The channel at place @k of a transformed input: those of even number come first in each 32. */
+TM_INLINE int channel_at(int k) {
+  return k / 32 * 32 + (k % 16) * 2 + k % 32 / 16;
+}
+
 /* Outputs are w's rows: for 16 of them and 32 inputs, words of two inputs are turned. */
-static void pack_forward(const float *w, int I, int first, int out, guint16 *block, gsize plane) {
+static void pack_forward(const float *w, int I, int first, guint16 *block, gsize plane) {
+  const __m512i order =
+      _mm512_set_epi16(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1, 30, 28, 26, 24, 22, 20, 18,
+                       16, 14, 12, 10, 8, 6, 4, 2, 0); /* channel_at() */
   for (int half = 0; half < 2; half++)
     for (int k = 0; k < I; k += 32) {
       __m512i word[16][16]; /* by plane and output */
       for (int j = 0; j < 16; j++) {
-        const int o = first + half * 16 + j;
-        const float *p = w + (gsize)(o < out ? o : 0) * 9 * (gsize)I + k;
+        const float *p = w + (gsize)(first + half * 16 + j) * 9 * (gsize)I + k;
         vf low[16], high[16];
-        kernel_tiles(p, (gsize)I, o < out ? 0xffff : 0, low);
-        kernel_tiles(p + 16, (gsize)I, o < out && k + 16 < I ? 0xffff : 0, high);
-        for (int f = 0; f < 16; f++) word[f][j] = (__m512i)_mm512_cvtne2ps_pbh(high[f], low[f]);
+        kernel_tiles(p, (gsize)I, low);
+        kernel_tiles(p + 16, (gsize)I, high);
+        for (int f = 0; f < 16; f++)
+          word[f][j] = _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(high[f], low[f]));
       }
       for (int f = 0; f < 16; f++) {
         transpose16(word[f]);
-        for (int j = 0; j < 16 && k / 2 + j < I / 2; j++)
+        for (int j = 0; j < 16; j++)
           _mm512_storeu_si512(block + (gsize)f * plane + ((gsize)(k / 2 + j) * 2 + (gsize)half) * 32,
                               word[f][j]);
       }
@@ -224,13 +275,12 @@ static void pack_backward(const float *w, int I, int first, int depth, guint16 *
   for (int half = 0; half < 2; half++)
     for (int k = 0; k < depth; k += 2) {
       const int i = first + half * 16;
-      const float *p = w + (gsize)k * 9 * (gsize)I + i;
-      vf even[16], odd[16];
-      kernel_tiles(p, (gsize)I, i < I ? 0xffff : 0, even);
-      kernel_tiles(p + 9 * (gsize)I, (gsize)I, i < I ? 0xffff : 0, odd);
+      vf one[16], next[16];
+      kernel_tiles(w + (gsize)channel_at(k) * 9 * (gsize)I + i, (gsize)I, one);
+      kernel_tiles(w + (gsize)channel_at(k + 1) * 9 * (gsize)I + i, (gsize)I, next);
       for (int f = 0; f < 16; f++) {
         const gsize to = (gsize)(turned[f / 4] * 4 + turned[f % 4]);
-        _mm512_storeu_si512(block + to * plane + ((gsize)k + (gsize)half) * 32, paired(even[f], odd[f]));
+        _mm512_storeu_si512(block + to * plane + ((gsize)k + (gsize)half) * 32, paired(one[f], next[f]));
       }
     }
 }
@@ -241,11 +291,11 @@ void KERNEL(winograd_pack)(const TmTeam *team, const float *w, int out, int in, 
   const gsize plane = micro_block(TM_BF16, 1, depth) / 2;
   gsize next = 0;
   TM_PARALLEL(team, (gsize)out * (gsize)in * 9)
-  for (TmRange r; take(&next, (gsize)(outs + TM_WINOGRAD_OUT - 1) / TM_WINOGRAD_OUT, 1, &r);) {
+  for (TmRange r; take(&next, (gsize)outs / TM_WINOGRAD_OUT, 1, &r);) {
     guint16 *block = (guint16 *)packed + r.at * 16 * plane;
     if (backward)
       pack_backward(w, in, (int)r.at * TM_WINOGRAD_OUT, depth, block, plane);
     else
-      pack_forward(w, in, (int)r.at * TM_WINOGRAD_OUT, out, block, plane);
+      pack_forward(w, in, (int)r.at * TM_WINOGRAD_OUT, block, plane);
   }
 }

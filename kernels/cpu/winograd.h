@@ -12,7 +12,7 @@ typedef struct {
   int width;
 } Rows;
 
-static const guint16 winograd_zeros[16] __attribute__((aligned(32)));
+static const guint16 winograd_zeros[32] __attribute__((aligned(64)));
 
 /* Rows from .. from+3 of picture @image of @v, channels from @c on. */
 TM_INLINE Rows rows_of(const TmView *v, gsize image, int from, int c) {
@@ -25,6 +25,17 @@ TM_INLINE Rows rows_of(const TmView *v, gsize image, int from, int c) {
     r.step[i] = inside ? (gsize)v->ld : 0;
   }
   return r;
+}
+
+/* Asks for column @w of the picture: the rows of a wide picture are far apart, and no prefetcher follows
+ * eight of them among the planes that are written. */
+enum { AHEAD = 10 };
+TM_INLINE void ask_for(const Rows *r, int w) {
+  for (int i = 0; i < 4; i++) {
+    const guint16 *at = r->at[i] + (gsize)w * r->step[i];
+    _mm_prefetch(at, _MM_HINT_T0);
+    _mm_prefetch(at + r->step[i], _MM_HINT_T0);
+  }
 }
 
 /* One column of B^T d: B^T = (1 0 -1 0; 0 1 1 0; 0 -1 1 0; 0 1 0 -1). */

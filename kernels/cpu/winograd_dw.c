@@ -27,6 +27,8 @@ static void x_pairs(const Rows *r, int n, guint16 *v, gsize step, gsize plane) {
   column(r, -1, a);
   column(r, 0, b);
   for (int t = 0; t < n; t += 2, v += step) {
+    ask_for(r, 2 * t + AHEAD);
+    ask_for(r, 2 * t + 2 + AHEAD);
     x_tile(r, 2 * t - 1, a, b, even);
     x_tile(r, 2 * t + 1, a, b, odd);
     for (gsize f = 0; f < 16; f++) _mm512_storeu_si512(v + f * plane, paired(even[f], odd[f]));
@@ -57,6 +59,10 @@ static void dy_pairs(const TmView *dy, gsize image, int tile_row, int c, int n, 
   const gboolean below = h + 1 < dy->shape.h;
   for (int t = 0; t < n; t += 2, y += 4 * ld, out += 2 * TM_WINOGRAD_OUT) {
     vf even[16], odd[16];
+    for (gsize i = 0; i < 4; i++) {
+      _mm_prefetch(y + (AHEAD + i) * ld, _MM_HINT_T0);
+      _mm_prefetch(y + row + (AHEAD + i) * ld, _MM_HINT_T0);
+    }
     dy_tile(y, ld, row, 2 * t < W, 2 * t + 1 < W, below, even);
     dy_tile(y + 2 * ld, ld, row, 2 * t + 2 < W, 2 * t + 3 < W, below, odd);
     for (gsize f = 0; f < 16; f++) _mm512_storeu_si512(out + f * plane, paired(even[f], odd[f]));
@@ -66,8 +72,8 @@ static void dy_pairs(const TmView *dy, gsize image, int tile_row, int c, int n, 
 typedef struct {
   const TmView *x, *dy;
   TmWinogradDwCut cut;
-  gsize in, out; /* out: padded to whole blocks of 32 */
-  float *sums;   /* [plane][out / 32][in][32] */
+  gsize in, out;
+  float *sums; /* [plane][out / 32][in][32] */
   guint16 *v, *m;
 } Dw;
 
@@ -134,8 +140,7 @@ static void finish(const TmTeam *team, int threads, const Dw *z, gsize c, gsize 
 
 void KERNEL(winograd_dw)(const TmTeam *team, const TmView *x, const TmView *dy, float *dw) {
   const TmWinogradDwCut cut = tm_winograd_dw_cut(x->shape, dy->shape.c);
-  Dw all = {
-      .x = x, .dy = dy, .cut = cut, .in = (gsize)x->shape.c, .out = ((gsize)dy->shape.c + 31) / 32 * 32};
+  Dw all = {.x = x, .dy = dy, .cut = cut, .in = (gsize)x->shape.c, .out = (gsize)dy->shape.c};
   const gsize sums = 16 * all.in * all.out;
   int threads = 1;
   TM_PARALLEL(team, view_count(x) * 9) {
@@ -149,7 +154,7 @@ void KERNEL(winograd_dw)(const TmTeam *team, const TmView *x, const TmView *dy, 
     for (gsize at = mine.at; at < mine.end; at += (gsize)cut.rows)
       sum_rows(&z, at, mine.end - at < (gsize)cut.rows ? (int)(mine.end - at) : cut.rows, at > mine.at);
   }
-  const gsize blocks = all.in / 16 * ((gsize)dy->shape.c / 16);
+  const gsize blocks = all.in / 16 * (all.out / 16);
   gsize next = 0;
   TM_PARALLEL(team, sums)
   for (TmRange r; take(&next, blocks, 1, &r);)

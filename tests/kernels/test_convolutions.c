@@ -291,8 +291,8 @@ static void test_up2_dw(gconstpointer data) {
  * value itself. ---- */
 
 static const Size winograd_sizes[] = {
-    {1, 16, 16, 1, 1, FALSE},  {2, 32, 48, 5, 7, TRUE},    {1, 64, 32, 22, 30, FALSE},
-    {3, 48, 16, 9, 33, TRUE},  {1, 16, 80, 2, 300, FALSE}, {2, 160, 64, 13, 4, FALSE},
+    {1, 32, 32, 1, 1, FALSE}, {2, 32, 64, 5, 7, TRUE},    {1, 64, 32, 22, 30, FALSE},
+    {3, 96, 32, 9, 33, TRUE}, {1, 32, 96, 2, 300, FALSE}, {2, 160, 64, 13, 4, FALSE},
     {1, 32, 32, 40, 41, TRUE},
 };
 

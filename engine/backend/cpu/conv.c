@@ -83,9 +83,8 @@ static gboolean has_fast_conv3(const CpuBackend *b) {
 /* Winograd's noise is about 1.5 times that of the direct kernels in bf16, so it is asked for, not the
  * default. It pays from 32 channels on. */
 static gboolean has_winograd(const CpuBackend *b, const Geometry *g, TmDType type) {
-  return b->winograd && b->kernels->winograd && type == TM_BF16 && g->wide.c % 16 == 0 &&
-         g->deep.c % 16 == 0 && g->wide.c >= 32 && g->deep.c >= 32 &&
-         !g->bias; /* which the kernel does not add */
+  return b->winograd && b->kernels->winograd && type == TM_BF16 && g->wide.c % 32 == 0 &&
+         g->deep.c % 32 == 0 && !g->bias; /* which the kernel does not add */
 }
 
 static Way way_of(const CpuBackend *b, const Geometry *g, TmDType type) {
