@@ -15,7 +15,7 @@
 enum { CLASSES = 11, WARM = 3, LARGEST_BASE = 512, LARGEST_BATCH = 4096 };
 
 typedef struct {
-  char *size, *precision, *backend, *data;
+  char *size, *precision, *backend, *data, *convolutions;
   int base, batch, steps, threads, depth;
   gboolean json, bilinear;
 } Options;
@@ -98,7 +98,7 @@ static gboolean run_net(gpointer user, GError **error) {
 }
 
 static gboolean bench_net(gboolean training, const Options *o, Result *r, GError **error) {
-  TmBackendOptions options = {.threads = o->threads, .deterministic = TRUE};
+  TmBackendOptions options = {.threads = o->threads, .deterministic = TRUE, .convolutions = o->convolutions};
   g_autoptr(TmBackend) backend = tm_backend_open(o->backend, &options, error);
   if (!backend) return FALSE;
   TmBackendInfo info;
@@ -208,6 +208,8 @@ static int bench(int argc, char **argv) {
       {"steps", 0, 0, G_OPTION_ARG_INT, &o.steps,
        N_("Runs that are timed, after 3 that are not: step 6, infer 20"), N_("N")},
       {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, N_("auto, cuda, cpu or ref"), N_("NAME")},
+      {"convolutions", 0, 0, G_OPTION_ARG_STRING, &o.convolutions,
+       N_("cpu: auto, direct, winograd or onednn, where they can"), N_("WAY")},
       {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, N_("Processor threads; 0 uses all"), N_("N")},
       {"data", 0, 0, G_OPTION_ARG_FILENAME, &o.data, N_("loader: this folder instead of the demo roads"),
        N_("DIR")},
@@ -223,6 +225,7 @@ static int bench(int argc, char **argv) {
   }
   g_free(o.size);
   g_free(o.precision);
+  g_free(o.convolutions);
   g_free(o.backend);
   g_free(o.data);
   return code;

@@ -18,16 +18,7 @@ const char *const *tm_backend_names(void) {
 static const TmBackendApi *find(const char *name, GError **error) {
   if (strcmp(name, "ref") == 0) return &tm_backend_ref;
   if (strcmp(name, "cuda") == 0) return tm_backend_module_find(name, error);
-  if (strcmp(name, "cpu") == 0) {
-#ifdef TM_HAVE_ONEDNN
-    return &tm_backend_cpu;
-#else
-    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
-                _("This program was built without oneDNN, which the cpu engine needs. Build it with oneDNN 3 "
-                  "installed, or use ref."));
-    return NULL;
-#endif
-  }
+  if (strcmp(name, "cpu") == 0) return &tm_backend_cpu;
   g_autofree char *known = g_strjoinv(", ", (char **)names);
   g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
               _("There is no engine called “%s”. Known are: %s, and auto for the best."), name, known);
@@ -101,9 +92,9 @@ gboolean tm_backend_supports(TmBackend *b, int op, const TmNode *node, TmDType p
   return b->api->supports(b, op, node, precision);
 }
 
-gboolean tm_backend_takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
+gboolean tm_backend_takes_slice(TmBackend *b, int op, const TmNode *node, int operand, TmDType precision) {
   g_return_val_if_fail(b && node, FALSE);
-  return b->api->takes_slice && b->api->takes_slice(b, op, node, operand);
+  return b->api->takes_slice && b->api->takes_slice(b, op, node, operand, precision);
 }
 
 void *tm_backend_alloc(TmBackend *b, gsize bytes, GError **error) {

@@ -21,6 +21,8 @@ typedef struct {
   int threads;            /* 0: all the process may use */
   gboolean deterministic; /* same seed, machine and thread count: same bits. Slots that cannot must fail with TM_ERROR_UNSUPPORTED */
   const char *device;     /* UUID of the GPU to use, or NULL for the first */
+  const char *convolutions; /* cpu: "direct", "winograd" or "onednn" wherever it can; NULL or "auto": the fastest, measured once per machine.
+                               Winograd's sums are rounded a little more. Copied. */
 } TmBackendOptions;
 
 typedef struct {
@@ -70,10 +72,11 @@ typedef struct {
   void (*info)(TmBackend *b, TmBackendInfo *out);
 
   /* Asked of each step before anything is built: can you run @op (a TmOp or a TmFused) made of @node (the first node of a pattern)
-   * with activations of @precision? Pure. */
+   * with activations of @precision? The same question has the same answer for as long as the backend is open. */
   gboolean (*supports)(TmBackend *b, int op, const TmNode *node, TmDType precision);
-  /* (optional; default: no) May this operand of the step be a channel slice (ld > C)? @operand: input 0.., or ~0, ~1.. for outputs. Pure. */
-  gboolean (*takes_slice)(TmBackend *b, int op, const TmNode *node, int operand);
+  /* (optional; default: no) May this operand of the step be a channel slice (ld > C)? @operand: input 0.., or ~0, ~1.. for outputs. As
+   * lasting as `supports`. */
+  gboolean (*takes_slice)(TmBackend *b, int op, const TmNode *node, int operand, TmDType precision);
 
   /* Zeroed memory of the device, aligned to 64 bytes or more. NULL with TM_ERROR_NO_MEMORY. */
   void *(*alloc)(TmBackend *b, gsize bytes, GError **error);
@@ -126,7 +129,7 @@ void tm_backend_info(TmBackend *b, TmBackendInfo *out);
 void tm_backend_info_clear(TmBackendInfo *info);
 
 gboolean tm_backend_supports(TmBackend *b, int op, const TmNode *node, TmDType precision);
-gboolean tm_backend_takes_slice(TmBackend *b, int op, const TmNode *node, int operand);
+gboolean tm_backend_takes_slice(TmBackend *b, int op, const TmNode *node, int operand, TmDType precision);
 void *tm_backend_alloc(TmBackend *b, gsize bytes, GError **error);
 void tm_backend_release(TmBackend *b, void *p, gsize bytes);
 gboolean tm_backend_write(TmBackend *b, const TmView *dst, const void *src, TmDType from, GError **error);

@@ -143,7 +143,7 @@ static gboolean open_loader(TmSession *s, GError **error) {
 /* ---- the device ---- */
 
 static gboolean open_backend(TmSession *s, GError **error) {
-  const TmBackendOptions options = {.threads = s->settings->threads, .deterministic = TRUE};
+  const TmBackendOptions options = {.threads = s->settings->threads, .deterministic = TRUE, .convolutions = s->settings->convolutions};
   s->backend = tm_backend_open(s->settings->backend, &options, error);
   if (!s->backend) return FALSE;
   tm_backend_info(s->backend, &s->info);

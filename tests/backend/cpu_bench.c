@@ -35,9 +35,9 @@ static gboolean sliceable(TmBackend *b, const TmGraph *g, const TmNode *n) {
   for (guint id = 0; id < tm_graph_n_nodes(g); id++) {
     const TmNode *u = tm_graph_node(g, id);
     if (u->n_in == 0) continue;
-    if (u == n && !tm_backend_takes_slice(b, (int)u->op, u, ~0)) return FALSE;
+    if (u == n && !tm_backend_takes_slice(b, (int)u->op, u, ~0, TM_F32)) return FALSE;
     for (guint i = 0; i < u->n_in; i++)
-      if (u->in[i] == n && !tm_backend_takes_slice(b, (int)u->op, u, (int)i)) return FALSE;
+      if (u->in[i] == n && !tm_backend_takes_slice(b, (int)u->op, u, (int)i, TM_F32)) return FALSE;
   }
   return TRUE;
 }

@@ -347,7 +347,7 @@ static void test_ref_supports(void) {
     const gboolean source = op == TM_OP_INPUT || op == TM_OP_PARAM || op == TM_OP_STATE;
     g_assert_true(tm_backend_supports(b, op, &node, TM_F32) == !source);
     g_assert_true(tm_backend_supports(b, op, &node, TM_BF16) == !source);
-    g_assert_true(tm_backend_takes_slice(b, op, &node, 0) == !source);
+    g_assert_true(tm_backend_takes_slice(b, op, &node, 0, TM_F32) == !source);
     g_assert_false(tm_backend_supports(b, op, &node, TM_U8));
   }
   for (int op = TM_FUSED_NONE + 1; op < TM_FUSED_END; op++)

@@ -323,7 +323,7 @@ static void test_weights_move(gconstpointer data) {
 
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  g_setenv("TARMAC_WINOGRAD", "1", TRUE); /* off by default; narrow layers are direct all the same */
+  g_setenv("TARMAC_CONVOLUTIONS", "winograd", TRUE); /* narrow layers are direct all the same */
   for (guint i = 0; i < G_N_ELEMENTS(patterns); i++) {
     g_autofree char *f32 = g_strdup_printf("/backend/cpu/fused/f32/%s", patterns[i].name);
     g_autofree char *bf16 = g_strdup_printf("/backend/cpu/fused/bf16/%s", patterns[i].name);

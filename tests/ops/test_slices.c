@@ -32,7 +32,7 @@ static gboolean takes_slices(const TmProgram *p, guint value) {
       const gboolean in = k < s->n_in;
       if ((in ? s->in[k] : s->out[k - s->n_in]) != value) continue;
       used = TRUE;
-      if (!tm_backend_takes_slice(p->backend, s->op, s->node, in ? (int)k : ~(int)(k - s->n_in)))
+      if (!tm_backend_takes_slice(p->backend, s->op, s->node, in ? (int)k : ~(int)(k - s->n_in), p->precision))
         return FALSE;
     }
   }

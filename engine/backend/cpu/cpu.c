@@ -3,6 +3,8 @@
 
 #include "engine/backend/builtin.h"
 #include "engine/backend/cpu/conv.h"
+#include "engine/backend/cpu/conv_choose.h"
+#include "engine/backend/cpu/onednn.h"
 #include "engine/core/tensor.h"
 
 #include <glib/gi18n.h>
@@ -51,30 +53,19 @@ static gboolean team_new(TmTeam *team, int threads, gsize stride, GError **error
   return team->work || no_memory(stride * (gsize)threads, error);
 }
 
-/* Whether oneDNN multiplies bf16 here is asked of a convolution like those of a net. */
-static gboolean has_bf16(CpuBackend *b) {
-  const dnnl_dims_t pictures = {1, 32, 16, 16}, weights = {32, 32, 3, 3}, one = {1, 1}, zero = {0, 0};
-  dnnl_memory_desc_t x = NULL, w = NULL;
-  dnnl_primitive_desc_t d = NULL;
-  if (dnnl_memory_desc_create_with_tag(&x, 4, pictures, dnnl_bf16, dnnl_nhwc) == dnnl_success &&
-      dnnl_memory_desc_create_with_tag(&w, 4, weights, dnnl_bf16, dnnl_format_tag_any) == dnnl_success &&
-      dnnl_convolution_forward_primitive_desc_create(&d, b->engine, dnnl_forward_training,
-                                                     dnnl_convolution_direct, x, w, NULL, x, one, zero, one,
-                                                     one, NULL) != dnnl_success)
-    d = NULL;
-  const gboolean has = d != NULL;
-  if (d) dnnl_primitive_desc_destroy(d);
-  if (w) dnnl_memory_desc_destroy(w);
-  if (x) dnnl_memory_desc_destroy(x);
-  return has;
-}
-
 static void close_cpu(TmBackend *b) {
   CpuBackend *c = of(b);
-  if (c->stream) dnnl_stream_destroy(c->stream);
-  if (c->engine) dnnl_engine_destroy(c->engine);
+  tm_onednn_close(c);
+  tm_cpu_conv_choices_clear(c);
+  g_free(c->convolutions);
   tm_host_free(c->team.work, c->team.stride * (gsize)c->team.threads);
   g_free(c);
+}
+
+/* The variable is for tests and comparisons of whole programs. */
+static char *told_convolutions(const TmBackendOptions *options) {
+  const char *told = options->convolutions ? options->convolutions : g_getenv("TARMAC_CONVOLUTIONS");
+  return told && *told && strcmp(told, "auto") != 0 ? g_strdup(told) : NULL;
 }
 
 TmBackend *tm_cpu_open_with(const TmBackendOptions *options, const TmKernels *table, GError **error) {
@@ -83,20 +74,10 @@ TmBackend *tm_cpu_open_with(const TmBackendOptions *options, const TmKernels *ta
   c->kernels = table;
   c->threads = CLAMP(options->threads > 0 ? options->threads : omp_get_num_procs(), 1, MAX_THREADS);
   omp_set_num_threads(c->threads);
-  if (!team_new(&c->team, c->threads, LINE, error)) {
-    close_cpu(&c->base);
-    return NULL;
-  }
-  if (dnnl_engine_create(&c->engine, dnnl_cpu, 0) != dnnl_success ||
-      dnnl_stream_create(&c->stream, c->engine, dnnl_stream_default_flags) != dnnl_success) {
-    g_set_error_literal(error, TM_ERROR, TM_ERROR_DEVICE,
-                        _("oneDNN did not start on this processor. The ref back end works without it."));
-    close_cpu(&c->base);
-    return NULL;
-  }
-  c->bf16_convolutions = has_bf16(c);
-  c->winograd = g_strcmp0(g_getenv("TARMAC_WINOGRAD"), "1") == 0;
-  return &c->base;
+  c->convolutions = told_convolutions(options);
+  if (team_new(&c->team, c->threads, LINE, error) && tm_onednn_open(c, error)) return &c->base;
+  close_cpu(&c->base);
+  return NULL;
 }
 
 static TmBackend *open_cpu(const TmBackendOptions *options, GError **error) {
@@ -114,15 +95,14 @@ static char *processor_name(void) {
 
 static void info(TmBackend *b, TmBackendInfo *out) {
   const CpuBackend *c = of(b);
-  const dnnl_version_t *v = dnnl_version();
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   *out = (TmBackendInfo){.name = processor_name(),
                          .memory = pages > 0 && size > 0 ? (gsize)pages * (gsize)size : 0,
                          .threads = c->threads,
-                         .bf16 = c->kernels->bf16 && c->bf16_convolutions};
-  out->detail = g_strdup_printf(
-      g_dngettext(NULL, "%d thread, %s, oneDNN %d.%d", "%d threads, %s, oneDNN %d.%d", (gulong)c->threads),
-      c->threads, c->kernels->name, v->major, v->minor);
+                         .bf16 = c->kernels->bf16};
+  g_autofree char *onednn = tm_onednn_words();
+  out->detail = g_strdup_printf(g_dngettext(NULL, "%d thread, %s%s", "%d threads, %s%s", (gulong)c->threads),
+                                c->threads, c->kernels->name, onednn);
 }
 
 static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType precision) {
@@ -131,8 +111,8 @@ static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType preci
   return tm_cpu_step_run(op) != NULL;
 }
 
-static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
-  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(of(b), node, operand)
+static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand, TmDType precision) {
+  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(of(b), node, operand, precision)
                             : tm_cpu_step_takes_slice(op, operand);
 }
 
@@ -317,9 +297,7 @@ static gboolean axpby(TmBackend *b, float a, const float *x, float c, float *y, 
 }
 
 static gboolean synchronize(TmBackend *b, GError **error) {
-  if (dnnl_stream_wait(of(b)->stream) == dnnl_success) return TRUE;
-  g_set_error_literal(error, TM_ERROR, TM_ERROR_DEVICE, _("oneDNN failed while it was working."));
-  return FALSE;
+  return tm_onednn_wait(of(b), error);
 }
 
 const TmBackendApi tm_backend_cpu = {

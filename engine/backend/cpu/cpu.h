@@ -3,21 +3,25 @@
  * OpenMP's. */
 #pragma once
 
+#ifdef TM_HAVE_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
+#endif
 
 #include "engine/program/program.h"
 #include "kernels/kernels.h"
 
 typedef struct {
   TmBackend base;
+#ifdef TM_HAVE_ONEDNN
   dnnl_engine_t engine;
   dnnl_stream_t stream;
+#endif
   int threads;
   const TmKernels *kernels;
   gboolean bf16_convolutions; /* oneDNN has them here */
-  gboolean
-      winograd; /* TARMAC_WINOGRAD=1: off until it is shown over several seeds that trainings end alike */
-  TmTeam team;  /* for what runs outside programs */
+  char *convolutions;         /* the way that was told, or NULL */
+  GHashTable *choices;        /* conv_choose.c's */
+  TmTeam team;                /* for what runs outside programs */
 } CpuBackend;
 
 /* One step at work. */

@@ -1,5 +1,6 @@
 /* Convolutions: a double sum for each result. The innermost loops run over channels that lie side by side in
  * both operands, so that a compiler can use vectors without changing the order of any sum. */
+#include "engine/backend/ref/plain_conv.h"
 #include "engine/backend/ref/ref.h"
 
 #include <string.h>
@@ -160,3 +161,28 @@ static void run_channel_sum(const RefCall *call) {
 }
 
 const RefKernel ref_channel_sum = {.run = run_channel_sum, .rows = 2};
+
+/* ---- for the cpu backend ---- */
+
+static const RefKernel *kernel_of(const TmNode *n) {
+  return n->op == TM_OP_CONV ? &ref_conv : n->op == TM_OP_CONV_TRANSPOSE ? &ref_conv_transpose : &ref_conv_dw;
+}
+
+static gsize widest(const TmNode *n) {
+  int wide = n->shape.c;
+  for (guint i = 0; i < n->n_in; i++) wide = MAX(wide, n->in[i]->shape.c);
+  return (gsize)wide;
+}
+
+gsize tm_plain_conv_work(const TmNode *n) {
+  const RefKernel *k = kernel_of(n);
+  return (k->rows * widest(n) + k->extra(n)) * sizeof(double);
+}
+
+void tm_plain_conv_run(const TmNode *n, guint n_in, const TmView *in, const TmView *out, void *work) {
+  const RefKernel *k = kernel_of(n);
+  RefCall c = {.node = n, .n_in = n_in, .out = *out, .wide = widest(n), .rows = work};
+  for (guint i = 0; i < n_in; i++) c.in[i] = in[i];
+  c.extra = c.rows + k->rows * c.wide;
+  k->run(&c);
+}

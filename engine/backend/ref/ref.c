@@ -89,9 +89,9 @@ static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType preci
          (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16);
 }
 
-static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
+static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand, TmDType precision) {
   (void)operand;
-  return supports(b, op, node, TM_F32);
+  return supports(b, op, node, precision);
 }
 
 static void *alloc(TmBackend *b, gsize bytes, GError **error) {

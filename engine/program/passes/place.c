@@ -60,9 +60,9 @@ static gboolean all_take_slice(const TmCompile *c, guint v, guint except, gboole
     const TmStep *s = &g_array_index(c->steps, TmStep, i);
     if (i == except) continue;
     for (guint k = 0; k < s->n_in; k++)
-      if (s->in[k] == v && !tm_backend_takes_slice(c->backend, s->op, s->node, (int)k)) return FALSE;
+      if (s->in[k] == v && !tm_backend_takes_slice(c->backend, s->op, s->node, (int)k, c->options->precision)) return FALSE;
     for (guint k = 0; made && k < s->n_out; k++)
-      if (s->out[k] == v && !tm_backend_takes_slice(c->backend, s->op, s->node, ~(int)k)) return FALSE;
+      if (s->out[k] == v && !tm_backend_takes_slice(c->backend, s->op, s->node, ~(int)k, c->options->precision)) return FALSE;
   }
   return TRUE;
 }
