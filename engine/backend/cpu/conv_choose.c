@@ -1,7 +1,7 @@
-/* conv_choose.c: the fastest way by measurement. What is measured is a small picture on one thread, by that thread's
- * own time, which other programs hardly disturb; the ratio between the ways depends on the channels, not on the size
- * of the picture. A way that is not clearly faster than the one before it in the list is not taken, so that a second
- * measurement would say the same. */
+/* conv_choose.c: the fastest way by measurement. What is measured is a small picture on one thread, by that
+ * thread's own time, which other programs hardly disturb; the ratio between the ways depends on the channels,
+ * not on the size of the picture. A way that is not clearly faster than the one before it in the list is not
+ * taken, so that a second measurement would say the same. */
 #include "engine/backend/cpu/conv_choose.h"
 
 #include "engine/core/tensor.h"
@@ -12,7 +12,7 @@
 
 /* In order of trust: what no measurement decides goes the first way that takes it. */
 static const CpuConvWay *const ways[] = {
-    &tm_cpu_conv_up2,   &tm_cpu_conv_direct, &tm_cpu_conv_winograd,
+    &tm_cpu_conv_up2,    &tm_cpu_conv_direct, &tm_cpu_conv_winograd,
 #ifdef TM_HAVE_ONEDNN
     &tm_cpu_conv_onednn,
 #endif
@@ -137,10 +137,12 @@ static void remember(const CpuBackend *b, const char *key, const char *text) {
   g_autoptr(GKeyFile) f = read_cache(); /* another program may have written meanwhile */
   g_autofree char *path = cache_path(), *folder = g_path_get_dirname(path), *machine = machine_name(b);
   g_key_file_set_string(f, machine, key, text);
-  if (g_mkdir_with_parents(folder, 0700) == 0) g_key_file_save_to_file(f, path, NULL); /* else: next time again */
+  if (g_mkdir_with_parents(folder, 0700) == 0)
+    g_key_file_save_to_file(f, path, NULL); /* else: next time again */
 }
 
-static const CpuConvWay *remembered(const CpuBackend *b, const CpuConvShape *s, TmDType type, const char *key) {
+static const CpuConvWay *remembered(const CpuBackend *b, const CpuConvShape *s, TmDType type,
+                                    const char *key) {
   g_autoptr(GKeyFile) f = read_cache();
   g_autofree char *machine = machine_name(b), *text = g_key_file_get_string(f, machine, key, NULL);
   if (!text) return NULL;
@@ -174,7 +176,8 @@ static const CpuConvWay *measure(CpuBackend *b, const CpuConvShape *s, TmDType t
 }
 
 /* The first way, the one the backend was told before all others. */
-static const CpuConvWay *first(const CpuBackend *b, const CpuConvShape *s, TmDType type, const char *told, guint *n) {
+static const CpuConvWay *first(const CpuBackend *b, const CpuConvShape *s, TmDType type, const char *told,
+                               guint *n) {
   const CpuConvWay *found = NULL;
   *n = 0;
   for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
@@ -188,7 +191,8 @@ static const CpuConvWay *first(const CpuBackend *b, const CpuConvShape *s, TmDTy
 const CpuConvWay *tm_cpu_conv_choose(CpuBackend *b, const CpuConvShape *s, TmDType type) {
   guint n;
   const CpuConvWay *way = first(b, s, type, b->convolutions, &n);
-  if (n < 2 || b->convolutions || !tm_cpu_conv_is_3x3(s) || tm_shape_pixels(s->deep) < LEAST_PIXELS) return way;
+  if (n < 2 || b->convolutions || !tm_cpu_conv_is_3x3(s) || tm_shape_pixels(s->deep) < LEAST_PIXELS)
+    return way;
   if (!b->choices) b->choices = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   g_autofree char *key = key_of(s, type);
   const CpuConvWay *known = g_hash_table_lookup(b->choices, key);

@@ -1,6 +1,6 @@
-/* conv_direct.c: 3x3 convolutions by own kernels, without rearranging more than a few rows. Measured on Zen 4, one
- * core, against the processor's peak: forward and adjoint alike with oneDNN 3.2 (0.93 in bf16, 0.95 in f32),
- * weights 0.84 against 0.77 in bf16 and 0.91 against 0.76 in f32; and the statistics come with it. */
+/* conv_direct.c: 3x3 convolutions by own kernels, without rearranging more than a few rows. Measured on Zen
+ * 4, one core, against the processor's peak: forward and adjoint alike with oneDNN 3.2 (0.93 in bf16, 0.95 in
+ * f32), weights 0.84 against 0.77 in bf16 and 0.91 against 0.76 in f32; and the statistics come with it. */
 #include "engine/backend/cpu/conv_way.h"
 
 static gboolean takes(const CpuBackend *b, const CpuConvShape *s, TmDType type) {
@@ -42,5 +42,10 @@ static gboolean run(CpuConv *v, const CpuCall *c, void *scratch, GError **error)
   return TRUE;
 }
 
-const CpuConvWay tm_cpu_conv_direct = {
-    .name = "direct", .slices = TRUE, .stats = TRUE, .takes = takes, .prepare = prepare, .pack = pack, .run = run};
+const CpuConvWay tm_cpu_conv_direct = {.name = "direct",
+                                       .slices = TRUE,
+                                       .stats = TRUE,
+                                       .takes = takes,
+                                       .prepare = prepare,
+                                       .pack = pack,
+                                       .run = run};

@@ -126,8 +126,8 @@ static gboolean memory(dnnl_memory_t *m, CpuBackend *b, const_dnnl_memory_desc_t
 }
 
 /* The primitive's own copy of the weights, or of their gradient, where its order is not the master's. */
-static gboolean make_inner(CpuConv *v, Made *m, const_dnnl_memory_desc_t inner, const_dnnl_memory_desc_t master,
-                           void *data, GError **error) {
+static gboolean make_inner(CpuConv *v, Made *m, const_dnnl_memory_desc_t inner,
+                           const_dnnl_memory_desc_t master, void *data, GError **error) {
   CpuBackend *b = v->backend;
   if (!memory(&m->master, b, master, data, error)) return FALSE;
   if (dnnl_memory_desc_equal(inner, master)) return memory(&m->weights, b, master, data, error);
@@ -175,7 +175,8 @@ static void clear(CpuConv *v) {
   g_free(m);
 }
 
-static gboolean run_reorder(CpuConv *v, dnnl_primitive_t p, dnnl_memory_t from, dnnl_memory_t to, GError **error) {
+static gboolean run_reorder(CpuConv *v, dnnl_primitive_t p, dnnl_memory_t from, dnnl_memory_t to,
+                            GError **error) {
   const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
   return ok(dnnl_primitive_execute(p, v->backend->stream, 2, args), "reorder", error);
 }

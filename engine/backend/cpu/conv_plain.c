@@ -1,7 +1,7 @@
 /* conv_plain.c: any convolution, slowly: for builds without oneDNN, and shapes it does not take. */
 #include "engine/backend/cpu/conv_way.h"
 
-#include "engine/backend/ref/plain_conv.h"
+#include "engine/backend/plain_conv.h"
 
 static gboolean takes(const CpuBackend *b, const CpuConvShape *s, TmDType type) {
   (void)b;

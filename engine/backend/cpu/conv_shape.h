@@ -1,12 +1,13 @@
-/* conv_shape.h: a convolution, the transposed convolution that is its adjoint, and the gradient of both by their
- * weights are one geometry seen from three sides: pictures that a kernel slides over ("wide", w.c * groups
- * channels) and pictures with one value a position ("deep", w.n channels). */
+/* conv_shape.h: a convolution, the transposed convolution that is its adjoint, and the gradient of both by
+ * their weights are one geometry seen from three sides: pictures that a kernel slides over ("wide", w.c *
+ * groups channels) and pictures with one value a position ("deep", w.n channels). */
 #pragma once
 
 #include "engine/graph/node.h"
 
 typedef struct {
-  int op; /* TM_OP_CONV: wide to deep; TM_OP_CONV_TRANSPOSE: deep to wide; TM_OP_CONV_DW: both to the weights */
+  int op; /* TM_OP_CONV: wide to deep; TM_OP_CONV_TRANSPOSE: deep to wide; TM_OP_CONV_DW: both to the weights
+           */
   TmShape wide, deep, weights; /* weights: O, I / groups, kH, kW of the convolution */
   int stride, pad, dilation, groups;
   gboolean bias;

@@ -1,5 +1,5 @@
-/* conv_way.h: one way to run convolutions, as a table: own kernels of one algorithm, oneDNN, or plain C. Private to
- * engine/backend/cpu; the owner's thread. */
+/* conv_way.h: one way to run convolutions, as a table: own kernels of one algorithm, oneDNN, or plain C.
+ * Private to engine/backend/cpu; the owner's thread. */
 #pragma once
 
 #include "engine/backend/cpu/conv.h"

@@ -39,5 +39,10 @@ static gboolean run(CpuConv *v, const CpuCall *c, void *scratch, GError **error)
   return TRUE;
 }
 
-const CpuConvWay tm_cpu_conv_winograd = {
-    .name = "winograd", .slices = TRUE, .stats = TRUE, .takes = takes, .prepare = prepare, .pack = pack, .run = run};
+const CpuConvWay tm_cpu_conv_winograd = {.name = "winograd",
+                                         .slices = TRUE,
+                                         .stats = TRUE,
+                                         .takes = takes,
+                                         .prepare = prepare,
+                                         .pack = pack,
+                                         .run = run};

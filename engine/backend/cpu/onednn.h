@@ -1,5 +1,5 @@
-/* onednn.h: the engine and stream of oneDNN that a cpu backend holds. Private to engine/backend/cpu. Built without
- * oneDNN there is nothing to hold: own kernels and plain C run everything. */
+/* onednn.h: the engine and stream of oneDNN that a cpu backend holds. Private to engine/backend/cpu. Built
+ * without oneDNN there is nothing to hold: own kernels and plain C run everything. */
 #pragma once
 
 #include "engine/backend/cpu/cpu.h"

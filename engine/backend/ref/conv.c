@@ -1,6 +1,6 @@
 /* Convolutions: a double sum for each result. The innermost loops run over channels that lie side by side in
  * both operands, so that a compiler can use vectors without changing the order of any sum. */
-#include "engine/backend/ref/plain_conv.h"
+#include "engine/backend/plain_conv.h"
 #include "engine/backend/ref/ref.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* plain_conv.h: the reference convolutions for who has no other: the cpu backend, where neither an own kernel nor
+/* plain_conv.h: ref's convolutions for who has no other: the cpu backend, where neither an own kernel nor
  * oneDNN runs a shape. */
 #pragma once
 
