@@ -1,0 +1,286 @@
+/* cuda.c: the slots of the cuda backend, which is a module: tm_backend_module is what the program looks for.
+ *
+ * A program runs eagerly once and is captured as a CUDA graph the second time; from then on a run is one
+ * launch. All that changes from run to run lies in device memory. */
+#include "engine/backend/cuda/cuda.h"
+
+#include <glib/gi18n.h>
+#include <gmodule.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  CudaRun run;
+  CudaCall call; /* points to the program's queue */
+} Prepared1;
+
+/* What a program was made ready with. */
+typedef struct {
+  guint n_steps;
+  Prepared1 *steps;
+  TmCudaQueue queue; /* its own work space */
+  gboolean warm;     /* ran once */
+  cudaGraphExec_t graph;
+} Prepared;
+
+static CudaBackend *of(TmBackend *b) {
+  return (CudaBackend *)b;
+}
+
+/* ---- opening and closing ---- */
+
+static void close_cuda(TmBackend *backend) {
+  CudaBackend *b = of(backend);
+  cudaFree(b->queue.work); /* waits for what still uses it */
+  cudaFree(b->landing);
+  cudaFree(b->device_slot);
+  cudaFree(b->sum);
+  cudaFreeHost(b->staging);
+  cudaFreeHost(b->slots);
+  cudaFreeHost(b->host_sum);
+  if (b->queue.stream) cudaStreamDestroy(b->queue.stream);
+  g_free(b->name);
+  g_free(b);
+}
+
+static gboolean open_memory(CudaBackend *b, GError **error) {
+  const struct {
+    void **p;
+    gsize bytes;
+    gboolean pinned;
+  } all[] = {{&b->queue.work, tm_cuda_work(1), FALSE},
+             {&b->landing, CUDA_STAGING_BYTES, FALSE},
+             {(void **)&b->device_slot, CUDA_SLOT_BYTES, FALSE},
+             {(void **)&b->sum, sizeof(double), FALSE},
+             {&b->staging, CUDA_STAGING_BYTES, TRUE},
+             {(void **)&b->slots, CUDA_SLOTS * CUDA_SLOT_BYTES, TRUE},
+             {(void **)&b->host_sum, sizeof(double), TRUE}};
+  for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
+    const cudaError_t e = all[i].pinned ? cudaHostAlloc(all[i].p, all[i].bytes, cudaHostAllocDefault)
+                                        : cudaMalloc(all[i].p, all[i].bytes);
+    if (!tm_cuda_ok(e, _("opening the GPU"), error)) return FALSE;
+  }
+  return TRUE;
+}
+
+static TmBackend *open_cuda(const TmBackendOptions *options, GError **error) {
+  CudaBackend *b = g_new0(CudaBackend, 1);
+  if (tm_cuda_choose(b, options->device, error) &&
+      tm_cuda_ok(cudaStreamCreateWithFlags(&b->queue.stream, cudaStreamNonBlocking), _("opening the GPU"),
+                 error) &&
+      open_memory(b, error))
+    return &b->base;
+  close_cuda(&b->base);
+  return NULL;
+}
+
+static void info(TmBackend *backend, TmBackendInfo *out) {
+  const CudaBackend *b = of(backend);
+  *out = (TmBackendInfo){.name = g_strdup(b->name), .memory = b->memory, .threads = 1, .bf16 = b->major >= 8};
+  out->detail = g_strdup_printf(_("CUDA %d.%d, compute capability %d.%d"), CUDART_VERSION / 1000,
+                                CUDART_VERSION % 1000 / 10, b->major, b->minor);
+}
+
+/* ---- memory ---- */
+
+static void *alloc(TmBackend *backend, gsize bytes, GError **error) {
+  const CudaBackend *b = of(backend);
+  void *p = NULL;
+  cudaError_t e = cudaMalloc(&p, bytes);
+  if (e == cudaSuccess) e = cudaMemsetAsync(p, 0, bytes, b->queue.stream);
+  if (tm_cuda_ok(e, _("reserving memory"), error)) return p;
+  cudaFree(p);
+  return NULL;
+}
+
+static void release(TmBackend *backend, void *p, gsize bytes) {
+  (void)backend;
+  (void)bytes;
+  cudaFree(p); /* waits for what still uses it */
+}
+
+/* ---- programs ---- */
+
+static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType precision) {
+  (void)b;
+  (void)node;
+  return (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16) && tm_cuda_step_run(op) != NULL;
+}
+
+static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
+  (void)b;
+  (void)node;
+  return tm_cuda_step_takes_slice(op, operand);
+}
+
+static void discard(TmBackend *b, gpointer prepared) {
+  (void)b;
+  Prepared *q = prepared;
+  if (q->graph) cudaGraphExecDestroy(q->graph);
+  cudaFree(q->queue.work);
+  g_free(q->steps);
+  g_free(q);
+}
+
+static CudaCall call_of(const TmProgram *p, const TmStep *s, const TmCudaQueue *queue) {
+  CudaCall c = {.q = queue, .node = s->node, .n_in = s->n_in};
+  for (guint i = 0; i < s->n_in; i++) c.in[i] = p->values[s->in[i]].view;
+  for (guint i = 0; i < s->n_out; i++) {
+    c.out[i] = p->values[s->out[i]].view;
+    c.made[i] = p->values[s->out[i]].node;
+  }
+  return c;
+}
+
+static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
+  CudaBackend *b = of(backend);
+  Prepared *q = g_new0(Prepared, 1);
+  int widest = 1;
+  q->steps = g_new0(Prepared1, p->n_steps);
+  q->n_steps = p->n_steps;
+  for (guint i = 0; i < p->n_steps; i++)
+    q->steps[i] = (Prepared1){tm_cuda_step_run(p->steps[i].op), call_of(p, &p->steps[i], &q->queue)};
+  for (guint i = 0; i < p->n_values; i++) widest = MAX(widest, p->values[i].view.shape.c);
+  q->queue.stream = b->queue.stream;
+  if (tm_cuda_ok(cudaMalloc(&q->queue.work, tm_cuda_work(widest)), _("reserving memory"), error)) return q;
+  discard(backend, q);
+  return NULL;
+}
+
+static cudaError_t run_steps(const Prepared *q) {
+  cudaError_t e = cudaSuccess;
+  for (guint i = 0; i < q->n_steps && e == cudaSuccess; i++) e = q->steps[i].run(&q->steps[i].call);
+  return e;
+}
+
+/* Records the steps instead of running them. */
+static cudaError_t capture(Prepared *q) {
+  cudaGraph_t graph = NULL;
+  cudaError_t e = cudaStreamBeginCapture(q->queue.stream, cudaStreamCaptureModeThreadLocal);
+  if (e != cudaSuccess) return e;
+  e = run_steps(q);
+  const cudaError_t end = cudaStreamEndCapture(q->queue.stream, &graph);
+  if (e == cudaSuccess) e = end;
+  if (e == cudaSuccess) e = cudaGraphInstantiate(&q->graph, graph, 0);
+  if (graph) cudaGraphDestroy(graph);
+  return e;
+}
+
+static gboolean run(TmBackend *backend, TmProgram *p, GError **error) {
+  (void)backend;
+  Prepared *q = p->prepared;
+  if (q->n_steps == 0) return TRUE;
+  cudaError_t e = cudaSuccess;
+  if (q->warm && !q->graph) e = capture(q);
+  if (e == cudaSuccess) e = q->graph ? cudaGraphLaunch(q->graph, q->queue.stream) : run_steps(q);
+  q->warm = e == cudaSuccess;
+  return tm_cuda_ok(e, _("computing"), error);
+}
+
+/* ---- flat arrays ---- */
+
+static gboolean sum_squares(TmBackend *backend, const float *x, gsize n, double *out, GError **error) {
+  CudaBackend *b = of(backend);
+  cudaError_t e = tm_cuda_sum_squares(&b->queue, x, n, b->sum);
+  if (e == cudaSuccess)
+    e = cudaMemcpyAsync(b->host_sum, b->sum, sizeof *b->sum, cudaMemcpyDeviceToHost, b->queue.stream);
+  if (e == cudaSuccess) e = cudaStreamSynchronize(b->queue.stream);
+  if (!tm_cuda_ok(e, _("summing the gradients"), error)) return FALSE;
+  *out = *b->host_sum;
+  return TRUE;
+}
+
+static gboolean update(TmBackend *backend, const TmUpdate *u, GError **error) {
+  CudaBackend *b = of(backend);
+  const TmRule rules[] = {[TM_OPTIMIZER_SGD] = TM_RULE_SGD,
+                          [TM_OPTIMIZER_ADAM] = TM_RULE_ADAM,
+                          [TM_OPTIMIZER_ADAMW] = TM_RULE_ADAMW};
+  const double step = (double)u->step;
+  const TmUpdateRule r = {.rule = rules[u->kind],
+                          .n = u->n,
+                          .w = u->w,
+                          .m = u->m,
+                          .v = u->v,
+                          .g = u->g,
+                          .beta1 = u->beta1,
+                          .beta2 = u->beta2,
+                          .eps = u->eps,
+                          .weight_decay = u->weight_decay,
+                          .momentum = u->momentum,
+                          .ema = u->ema,
+                          .ema_decay = u->ema_decay};
+  const TmCudaRate rate = {.grad_scale = u->grad_scale,
+                           .lr = u->lr,
+                           .correct1 = (float)(1 / (1 - pow((double)u->beta1, step))),
+                           .correct2 = (float)(1 / (1 - pow((double)u->beta2, step))),
+                           .first = u->step == 1};
+  const TmCudaRate *sent = tm_cuda_send(b, &rate, sizeof rate, error);
+  return sent && tm_cuda_ok(tm_cuda_update(&b->queue, &r, sent, NULL), _("updating the weights"), error);
+}
+
+static gboolean axpby(TmBackend *backend, float a, const float *x, float c, float *y, gsize n,
+                      GError **error) {
+  return tm_cuda_ok(tm_cuda_axpby(&of(backend)->queue, a, x, c, y, n), _("adding"), error);
+}
+
+static gboolean synchronize(TmBackend *backend, GError **error) {
+  return tm_cuda_ok(cudaStreamSynchronize(of(backend)->queue.stream), _("computing"), error);
+}
+
+/* ---- pictures and marks ---- */
+
+static gboolean paint(TmBackend *backend, const TmPaint *p, guint8 *rgba, GError **error) {
+  CudaBackend *b = of(backend);
+  const guint32 *palette = tm_cuda_send(b, p->palette, sizeof p->palette, error);
+  const TmCudaPaint job = {.w = p->w,
+                           .h = p->h,
+                           .pixels = p->pixels,
+                           .labels = p->labels,
+                           .truth = p->truth,
+                           .palette = palette,
+                           .opacity = p->opacity};
+  return palette && tm_cuda_ok(tm_cuda_paint(&b->queue, &job, rgba), _("painting"), error);
+}
+
+static gpointer mark(TmBackend *backend, GError **error) {
+  cudaEvent_t event = NULL;
+  cudaError_t e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  if (e == cudaSuccess) e = cudaEventRecord(event, of(backend)->queue.stream);
+  if (tm_cuda_ok(e, _("marking the work"), error)) return event;
+  if (event) cudaEventDestroy(event);
+  return NULL;
+}
+
+static gboolean marked(gpointer event) {
+  return cudaEventQuery(event) != cudaErrorNotReady; /* after a failure nothing more is to be waited for */
+}
+
+static void unmark(gpointer event) {
+  cudaEventDestroy(event);
+}
+
+G_MODULE_EXPORT const TmBackendApi tm_backend_module = {
+    .version = TM_BACKEND_VERSION,
+    .name = "cuda",
+    .available = tm_cuda_available,
+    .open = open_cuda,
+    .close = close_cuda,
+    .info = info,
+    .supports = supports,
+    .takes_slice = takes_slice,
+    .alloc = alloc,
+    .release = release,
+    .write = tm_cuda_write,
+    .read = tm_cuda_read,
+    .prepare = prepare,
+    .run = run,
+    .discard = discard,
+    .sum_squares = sum_squares,
+    .update = update,
+    .axpby = axpby,
+    .synchronize = synchronize,
+    .paint = paint,
+    .mark = mark,
+    .marked = marked,
+    .unmark = unmark,
+};

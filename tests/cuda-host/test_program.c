@@ -1,0 +1,322 @@
+/* Whole programs on the cuda backend's host code and kernels, without convolutions: the fused patterns
+ * against the same graph on ref, a small training loop that is eager, lazy and replayed from a graph, and
+ * what happens when any call of the runtime fails: an error in words, nothing lost, nothing leaked. */
+#include <math.h>
+#include <string.h>
+#include <tm_host.h>
+
+#include "engine/core/random.h"
+#include "engine/graph/fused.h"
+#include "tests/cuda-host/host_bench.h"
+
+enum { CLASSES = 5, STEPS = 4 };
+
+#define EPS (&(TmAttrs){.value = 1e-5f})
+#define POOL (&(TmAttrs){.factor = 2})
+
+/* x -> bn, relu, pool -> enlarged beside the skip -> bn, relu -> loss, with the gradients of both bns: every
+ * pattern but bn_infer+relu, and a concat that is written in place. */
+typedef struct {
+  TmGraph *graph;
+  TmNode *loss, *shown, *seed;
+  TmNode *params[4], *grads[4];
+} Net;
+
+static TmNode *norm(Net *net, TmNode *x, int layer) {
+  static const char *const names[] = {"g0", "b0", "g1", "b1"};
+  for (int i = 0; i < 2; i++)
+    net->params[2 * layer + i] = tm_graph_source(net->graph, TM_OP_PARAM, TM_KIND_PARAM,
+                                                 TM_SHAPE(1, x->shape.c, 1, 1), names[2 * layer + i]);
+  TmNode *stats = tm_node(net->graph, TM_OP_BN_STATS, NULL, NULL, x);
+  TmNode *y = tm_node(net->graph, TM_OP_BN_APPLY, NULL, EPS, x, stats, net->params[2 * layer],
+                      net->params[2 * layer + 1]);
+  return tm_node(net->graph, TM_OP_RELU, NULL, NULL, y);
+}
+
+static void net_init(Net *net) {
+  g_autoptr(GError) error = NULL;
+  TmGraph *g = tm_graph_new();
+  *net = (Net){.graph = g};
+  TmNode *x = tm_graph_source(g, TM_OP_INPUT, TM_KIND_ACT, TM_SHAPE(2, CLASSES, 9, 14), "x"),
+         *labels = tm_graph_source(g, TM_OP_INPUT, TM_KIND_LABEL, TM_SHAPE(2, 1, 8, 14), "labels"),
+         *weights = tm_graph_source(g, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, 2 * CLASSES, 1, 1), "weights"),
+         *mean = tm_graph_source(g, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, CLASSES, 1, 1), "mean"),
+         *var = tm_graph_source(g, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, CLASSES, 1, 1), "var");
+  TmNode *skip = norm(net, x, 0);
+  TmNode *up = tm_node(g, TM_OP_UPSAMPLE_BILINEAR, NULL, POOL, tm_node(g, TM_OP_MAX_POOL, NULL, POOL, skip));
+  TmNode *both =
+      tm_node(g, TM_OP_CONCAT, NULL, NULL, tm_node(g, TM_OP_CROP, NULL, (&(TmAttrs){.bottom = 1}), skip), up);
+  TmNode *logits = norm(net, both, 1);
+  net->loss = tm_node(g, TM_OP_CROSS_ENTROPY, NULL, NULL, logits, labels, weights);
+  TmNode *still = tm_node(g, TM_OP_BN_INFER, NULL, EPS, x, mean, var, net->params[0], net->params[1]);
+  net->shown = tm_node(g, TM_OP_RELU, NULL, NULL, still);
+  tm_graph_gradients(g, net->loss, NULL, 4, net->params, net->grads);
+  tm_graph_check(g, &error);
+  g_assert_no_error(error);
+}
+
+static float value_of(const TmNode *n, TmRandom *r) {
+  if (n->kind == TM_KIND_LABEL) return (float)tm_random_int(r, 2 * CLASSES + 2);
+  return n->kind == TM_KIND_STATE ? tm_random_range(r, 0.5f, 2) : tm_random_normal(r);
+}
+
+/* Every source gets values that depend on its name alone. */
+static gboolean load(TmProgram *p, TmParams *params, const Net *net, TmDType precision, GError **error) {
+  for (guint i = 0; i < tm_graph_n_nodes(net->graph); i++) {
+    const TmNode *n = tm_graph_node(net->graph, i);
+    if (n->n_in || !n->name) continue;
+    const gsize count = tm_shape_count(n->shape);
+    g_autofree float *x = g_new(float, count);
+    TmRandom r;
+    tm_random_seed(&r, g_str_hash(n->name));
+    for (gsize k = 0; k < count; k++) x[k] = value_of(n, &r);
+    if (n->kind == TM_KIND_ACT) host_bench_round(x, count, precision);
+    if (n->op == TM_OP_INPUT ? !tm_program_write(p, n, x, TM_F32, error)
+                             : !tm_params_write(params, tm_params_find(params, n->name), x, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Trains STEPS steps; @numbers receives the losses and the weights at the end. Leaves nothing behind,
+ * whatever fails. */
+static gboolean train(TmBackend *b, TmDType precision, gboolean unfused, GArray *numbers, GError **error) {
+  Net net;
+  net_init(&net);
+  gboolean ok = FALSE;
+  float *m = NULL;
+  TmNode *const outputs[] = {net.loss, net.shown};
+  const TmProgramOptions options = {.precision = precision,
+                                    .n_outputs = 2,
+                                    .outputs = outputs,
+                                    .n_grads = 4,
+                                    .params = net.params,
+                                    .grads = net.grads,
+                                    .unfused = unfused};
+  TmParams *params = tm_params_new(b, net.graph, error);
+  TmProgram *p = params ? tm_program_new(b, params, net.graph, &options, error) : NULL;
+  if (!p || !load(p, params, &net, precision, error)) goto out;
+  m = tm_backend_alloc(b, params->n_value * sizeof *m, error);
+  for (int step = 1; m && step <= STEPS; step++) {
+    float loss;
+    double squares;
+    if (!tm_program_run(p, error) || !tm_program_read(p, net.loss, &loss, TM_F32, error) ||
+        !tm_backend_sum_squares(b, params->grad, params->n_value, &squares, error))
+      goto out;
+    const TmUpdate u = {.n = params->n_value,
+                        .w = params->value,
+                        .m = m,
+                        .g = params->grad,
+                        .grad_scale = squares > 1 ? (float)(1 / sqrt(squares)) : 1,
+                        .lr = 0.1f,
+                        .momentum = 0.9f,
+                        .step = step};
+    if (!tm_backend_update(b, &u, error)) goto out;
+    g_array_append_val(numbers, loss);
+  }
+  for (int i = 0; i < 4 && m; i++) {
+    g_autofree float *w = g_new(float, tm_shape_count(net.params[i]->shape));
+    if (!tm_params_read(params, tm_params_find(params, net.params[i]->name), FALSE, w, error)) goto out;
+    g_array_append_vals(numbers, w, (guint)tm_shape_count(net.params[i]->shape));
+  }
+  if (m) {
+    g_autofree float *shown = g_new(float, tm_shape_count(net.shown->shape));
+    if (!tm_program_read(p, net.shown, shown, TM_F32, error)) goto out;
+    g_array_append_vals(numbers, shown, (guint)tm_shape_count(net.shown->shape));
+    ok = TRUE;
+  }
+out:
+  if (m) tm_backend_release(b, m, params->n_value * sizeof *m);
+  if (p) tm_program_free(p);
+  if (params) tm_params_free(params);
+  tm_graph_free(net.graph);
+  return ok;
+}
+
+static GArray *trained(TmBackend *b, TmDType precision, gboolean unfused) {
+  g_autoptr(GError) error = NULL;
+  GArray *numbers = g_array_new(FALSE, FALSE, sizeof(float));
+  train(b, precision, unfused, numbers, &error);
+  g_assert_no_error(error);
+  return numbers;
+}
+
+static void same_bits(const GArray *a, const GArray *b) {
+  g_assert_cmpuint(a->len, ==, b->len);
+  g_assert_cmpint(memcmp(a->data, b->data, a->len * sizeof(float)), ==, 0);
+}
+
+/* ref stores values in the same type but rounds between the ops that a pattern joins. */
+static void test_against_ref(gconstpointer data) {
+  const TmDType precision = (TmDType)GPOINTER_TO_INT(data);
+  const double bound = precision == TM_F32 ? 1e-4 : precision == TM_F16 ? 0x1p-6 : 0x1p-3;
+  g_autoptr(TmBackend) ref = tm_backend_open("ref", NULL, NULL);
+  g_autoptr(TmBackend) cuda = host_bench_open();
+  g_autoptr(GArray) right = trained(ref, precision, TRUE);
+  g_autoptr(GArray) fused = trained(cuda, precision, FALSE);
+  g_autoptr(GArray) plain = trained(cuda, precision, TRUE);
+  host_bench_compare("fused", (float *)fused->data, (float *)right->data, right->len, bound);
+  host_bench_compare("op by op", (float *)plain->data, (float *)right->data, right->len, bound);
+}
+
+/* All patterns that the backend has are in that net. */
+static void test_patterns(void) {
+  static const int wanted[] = {TM_FUSED_BN_RELU,       TM_FUSED_BN_RELU_POOL,
+                               TM_FUSED_BN_INFER_RELU, TM_FUSED_RELU_DX_BN_REDUCE,
+                               TM_FUSED_POOL_DX_ADD,   TM_FUSED_CROSS_ENTROPY_GRAD};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TmBackend) cuda = host_bench_open();
+  Net net;
+  net_init(&net);
+  TmNode *const outputs[] = {net.loss, net.shown};
+  TmParams *params = tm_params_new(cuda, net.graph, &error);
+  const TmProgramOptions options = {.precision = TM_BF16,
+                                    .n_outputs = 2,
+                                    .outputs = outputs,
+                                    .n_grads = 4,
+                                    .params = net.params,
+                                    .grads = net.grads};
+  TmProgram *p = tm_program_new(cuda, params, net.graph, &options, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < G_N_ELEMENTS(wanted); i++) {
+    gboolean there = FALSE;
+    for (guint k = 0; k < p->n_steps; k++) there |= p->steps[k].op == wanted[i];
+    if (!there) g_test_fail_printf("%s is not in the program", tm_step_op_name(wanted[i]));
+  }
+  tm_program_free(p);
+  tm_params_free(params);
+  tm_graph_free(net.graph);
+}
+
+/* A forgotten wait reads poison when nothing runs before it must. */
+static void test_lazy(void) {
+  g_autoptr(TmBackend) cuda = host_bench_open();
+  g_autoptr(GArray) eager = trained(cuda, TM_BF16, FALSE);
+  tm_host_lazy(1);
+  g_autoptr(GArray) lazy = trained(cuda, TM_BF16, FALSE);
+  g_clear_pointer(&cuda, tm_backend_close);
+  tm_host_lazy(0);
+  same_bits(eager, lazy);
+}
+
+/* ---- failures ---- */
+
+static gboolean all_of_it(GError **error) {
+  TmBackend *b = NULL;
+  extern const TmBackendApi tm_backend_module;
+  if (!tm_backend_module.available(error)) return FALSE;
+  b = tm_backend_module.open(&(TmBackendOptions){.deterministic = TRUE}, error);
+  if (!b) return FALSE;
+  b->api = &tm_backend_module;
+  b->owner = g_thread_self();
+  g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(float));
+  const gboolean ok = train(b, TM_F32, FALSE, numbers, error);
+  tm_backend_close(b);
+  return ok;
+}
+
+static void test_faults(void) {
+  static const struct {
+    cudaError_t error;
+    int code;
+  } kinds[] = {{cudaErrorMemoryAllocation, TM_ERROR_NO_MEMORY}, {cudaErrorIllegalAddress, TM_ERROR_DEVICE}};
+  for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
+    long n = 1;
+    for (;; n++) {
+      g_autoptr(GError) error = NULL;
+      tm_host_fail(NULL, n, kinds[k].error);
+      const gboolean ok = all_of_it(&error);
+      const gboolean fired = tm_host_fault_fired() != 0;
+      const char *where = fired ? tm_host_fault_name() : "";
+      tm_host_fail(NULL, 0, cudaSuccess);
+      if (tm_host_live())
+        g_error("after call %ld, %s, failed %ld objects were left", n, where, tm_host_live());
+      if (!fired) {
+        g_assert_no_error(error);
+        break;
+      }
+      if (ok) {
+        g_test_fail_printf("call %ld, %s: its failure went unnoticed", n, where);
+      } else {
+        g_assert_true(error && (error->code == kinds[k].code || error->code == TM_ERROR_UNSUPPORTED));
+        g_assert_true(g_str_has_suffix(error->message, "."));
+      }
+    }
+    g_assert_cmpint(n, >, 50);
+  }
+}
+
+static void test_out_of_memory(void) {
+  g_autoptr(GError) error = NULL;
+  tm_host_device_memory(11 << 19); /* opens, but holds no program's work */
+  g_assert_false(all_of_it(&error));
+  g_assert_error(error, TM_ERROR, TM_ERROR_NO_MEMORY);
+  tm_host_device_memory((gsize)8 << 30);
+  g_assert_cmpint(tm_host_live(), ==, 0);
+  g_clear_error(&error);
+  g_assert_true(all_of_it(&error));
+}
+
+/* Each reason a machine can have, and the word by which a person is helped. */
+static void test_reasons(void) {
+  static const struct {
+    cudaError_t error;
+    const char *says;
+  } rows[] = {{cudaErrorInsufficientDriver, "newer driver"},
+              {cudaErrorNoDevice, "CUDA_VISIBLE_DEVICES"},
+              {cudaErrorUnknown, "nvidia-uvm"},
+              {cudaErrorInitializationError, "cannot be used"}};
+  extern const TmBackendApi tm_backend_module;
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autoptr(GError) error = NULL;
+    tm_host_fail("cudaGetDeviceCount", 1, rows[i].error);
+    g_assert_false(tm_backend_module.available(&error));
+    tm_host_fail(NULL, 0, cudaSuccess);
+    g_assert_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED);
+    if (!strstr(error->message, rows[i].says))
+      g_test_fail_printf("“%s” does not say “%s”", error->message, rows[i].says);
+  }
+  g_assert_true(tm_backend_module.available(NULL));
+}
+
+static void test_device_by_uuid(void) {
+  extern const TmBackendApi tm_backend_module;
+  g_autoptr(GError) error = NULL;
+  const TmBackendOptions there = {.device = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"},
+                         nowhere = {.device = "GPU-ff010203-0405-0607-0809-0a0b0c0d0e0f"};
+  TmBackend *b = tm_backend_module.open(&there, &error);
+  g_assert_no_error(error);
+  tm_backend_module.close(b);
+  g_assert_null(tm_backend_module.open(&nowhere, &error));
+  g_assert_error(error, TM_ERROR, TM_ERROR_SETTING);
+  g_assert_cmpint(tm_host_live(), ==, 0);
+}
+
+static void test_marks(void) {
+  g_autoptr(TmBackend) b = host_bench_open();
+  tm_host_lazy(1);
+  float *p = tm_backend_alloc(b, 64, NULL);
+  gpointer mark = b->api->mark(b, NULL);
+  g_assert_nonnull(mark);
+  g_assert_false(b->api->marked(mark)); /* the stand-in works when it is asked, and says so the next time */
+  g_assert_true(b->api->marked(mark));
+  b->api->unmark(mark);
+  tm_backend_release(b, p, 64);
+  tm_host_lazy(0);
+}
+
+int main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  tm_host_between_blocks(argc > 1 && strcmp(argv[1], "between") == 0);
+  g_test_add_data_func("/cuda-host/program/f32", GINT_TO_POINTER(TM_F32), test_against_ref);
+  g_test_add_data_func("/cuda-host/program/bf16", GINT_TO_POINTER(TM_BF16), test_against_ref);
+  g_test_add_data_func("/cuda-host/program/f16", GINT_TO_POINTER(TM_F16), test_against_ref);
+  g_test_add_func("/cuda-host/program/patterns", test_patterns);
+  g_test_add_func("/cuda-host/program/lazy", test_lazy);
+  g_test_add_func("/cuda-host/program/out-of-memory", test_out_of_memory);
+  g_test_add_func("/cuda-host/reasons", test_reasons);
+  g_test_add_func("/cuda-host/device-by-uuid", test_device_by_uuid);
+  g_test_add_func("/cuda-host/marks", test_marks);
+  if (argc < 2) g_test_add_func("/cuda-host/program/faults", test_faults);
+  return g_test_run();
+}
