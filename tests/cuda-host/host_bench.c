@@ -34,14 +34,14 @@ static TmDType type_of(const TmNode *n, TmDType precision) {
 }
 
 /* May every step that touches @n take it as a slice? */
-static gboolean sliceable(TmBackend *b, const TmGraph *g, const TmNode *n) {
+static gboolean sliceable(TmBackend *b, const TmGraph *g, const TmNode *n, TmDType precision) {
   if (tm_shape_pixels(n->shape) == 1) return FALSE; /* contiguous whatever the stride */
   for (guint id = 0; id < tm_graph_n_nodes(g); id++) {
     const TmNode *u = tm_graph_node(g, id);
     if (u->n_in == 0) continue;
-    if (u == n && !tm_backend_takes_slice(b, (int)u->op, u, ~0)) return FALSE;
+    if (u == n && !tm_backend_takes_slice(b, (int)u->op, u, ~0, precision)) return FALSE;
     for (guint i = 0; i < u->n_in; i++)
-      if (u->in[i] == n && !tm_backend_takes_slice(b, (int)u->op, u, (int)i)) return FALSE;
+      if (u->in[i] == n && !tm_backend_takes_slice(b, (int)u->op, u, (int)i, precision)) return FALSE;
   }
   return TRUE;
 }
@@ -54,7 +54,7 @@ static gsize view_bytes(const TmView *v) {
 static void place(HostBench *b, const TmGraph *g, const TmNode *node, TmDType precision, HostLayout layout) {
   g_autoptr(GError) error = NULL;
   TmView v = {.dtype = type_of(node, precision), .shape = node->shape, .ld = node->shape.c};
-  const gboolean slice = (layout.gap || layout.before) && sliceable(b->backend, g, node);
+  const gboolean slice = (layout.gap || layout.before) && sliceable(b->backend, g, node, precision);
   const gsize before = slice ? (gsize)layout.before * tm_dtype_size(v.dtype) : 0;
   if (slice) v.ld += layout.gap;
   b->bytes[node->id] = before + view_bytes(&v);

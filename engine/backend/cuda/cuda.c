@@ -107,9 +107,10 @@ static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType preci
   return (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16) && tm_cuda_step_run(op) != NULL;
 }
 
-static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand) {
+static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand, TmDType precision) {
   (void)b;
   (void)node;
+  (void)precision;
   return tm_cuda_step_takes_slice(op, operand);
 }
 
