@@ -77,6 +77,9 @@ gsize tm_kernels_conv3_work(TmShape x, TmDType type);
 gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out);
 /** Bytes that conv3 with stats needs in TmTeam.shared. */
 gsize tm_kernels_conv3_shared(TmShape x, TmDType type, int out);
+/** The same for head: of a picture @width pixels wide. */
+gsize tm_kernels_head_packed(int out, int in);
+gsize tm_kernels_head_work(int width, int out);
 /** The same for the Winograd kernels. */
 gsize tm_kernels_winograd_packed(int out, int in);
 gsize tm_kernels_winograd_work(TmShape x);

@@ -123,6 +123,14 @@ gsize tm_kernels_conv3_dw_work(TmShape x, TmDType type, int out) {
   return round_up(9 * in * wide * sizeof(float) + (turned + paired) * 2, 64);
 }
 
+gsize tm_kernels_head_packed(int out, int in) {
+  return round_up((gsize)out, OUTS) * (gsize)(in + 1) * sizeof(float);
+}
+
+gsize tm_kernels_head_work(int width, int out) {
+  return round_up((gsize)width * round_up((gsize)out, LANES) * sizeof(float), 64);
+}
+
 gsize tm_kernels_winograd_packed(int out, int in) {
   return 16 * 2 * (gsize)out * (gsize)in;
 }

@@ -124,6 +124,7 @@ typedef struct {
   const TmView *x, *y;
   const void *packed;
   const float *bias;
+  gboolean relu;
   float *sums; /* C sums of y, then C of y squared, of this block of rows; or NULL */
 } Conv3;
 
@@ -143,6 +144,7 @@ static void block_rows(const Conv3 *c, const char *room, gsize row, int n, int o
              .n_taps = 9,
              .depth = x->shape.c,
              .start = c->bias ? start : NULL,
+             .relu = c->relu,
              .ldy = (gsize)y->ld * size,
              .outs = outs,
              .b = (const char *)c->packed + (gsize)(o / MICRO_OUT) * micro_block(type, 9, x->shape.c),
@@ -158,7 +160,7 @@ static void block_rows(const Conv3 *c, const char *room, gsize row, int n, int o
   }
 }
 
-void KERNEL(conv3)(const TmTeam *team, const TmView *x, const void *packed, const float *bias,
+void KERNEL(conv3)(const TmTeam *team, const TmView *x, const void *packed, const float *bias, gboolean relu,
                    const TmView *y, float *stats) {
   const int H = x->shape.h, step = tm_conv3_rows(x->shape, x->dtype), C = y->shape.c,
             blocks = (H + step - 1) / step;
@@ -173,6 +175,7 @@ void KERNEL(conv3)(const TmTeam *team, const TmView *x, const void *packed, cons
                        .y = y,
                        .packed = packed,
                        .bias = bias,
+                       .relu = relu,
                        .sums = stats ? (float *)team->shared + 2 * (gsize)C * r.at : NULL};
       copy_rows(x, image, from, n, tm_conv3_depth(x->shape.c), room);
       for (int o = 0; o < C; o += MICRO_OUT) block_rows(&c, room, image * (gsize)H + (gsize)from, n, o);

@@ -114,6 +114,11 @@ TM_INLINE void micro(const int M, const TmDType type, const TmDType to, const Mi
 #undef STEP
 #undef AFTER
   }
+  if (q->relu) {
+#define F(m) u##m = v_relu(u##m), v##m = v_relu(v##m);
+    EACH(F)
+#undef F
+  }
   char *y = q->y;
 #define F(m)                                                                                                 \
   if (m < M) put_pixel(to, y + m * q->ldy, q->outs, u##m, v##m);

@@ -26,6 +26,7 @@ typedef struct {
   int n_taps, depth; /* depth: how many k a tap */
   const void *b;
   const float *start; /* MICRO_OUT floats, or NULL: 0 */
+  gboolean relu;      /* then y = max(0, y) */
   void *y;
   gsize ldy;
   int outs;    /* 1..MICRO_OUT */

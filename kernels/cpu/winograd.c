@@ -89,17 +89,26 @@ TM_INLINE void output_tile(const float *m, gsize plane, vf o[4]) {
   o[3] = (l[1] - l[2]) - l[3];
 }
 
-/* A tile of 32 channels. @keep: bit i says whether output i lies in the picture. */
-TM_INLINE void output_both(gboolean with_sums, const float *m, gsize plane, int keep, guint16 *y, gsize ld,
+/* What happens to outputs beside being stored. */
+typedef enum { AS_THEY_ARE, SUMMED, BIASED, BIASED_RELU } After;
+
+/* A tile of 32 channels. @keep: bit i says whether output i lies in the picture. @s: sums to add to, or, as
+ * s->sum, the bias. */
+TM_INLINE void output_both(const After after, const float *m, gsize plane, int keep, guint16 *y, gsize ld,
                            gsize row, Sums *s) {
   vf o[2][4];
   output_tile(m, plane, o[0]);
   output_tile(m + VL, plane, o[1]);
+  for (int i = 0; after >= BIASED && i < 8; i++) {
+    vf *x = &o[i / 4][i % 4];
+    *x = *x + s->sum[i / 4];
+    if (after == BIASED_RELU) *x = v_relu(*x);
+  }
   for (int i = 0; i < 4; i++) {
     if (!(keep >> i & 1)) continue;
     _mm512_storeu_si512(y + (gsize)(i / 2) * row + (gsize)(i % 2) * ld,
                         (__m512i)_mm512_cvtne2ps_pbh(o[1][i], o[0][i]));
-    for (int h = 0; with_sums && h < 2; h++) {
+    for (int h = 0; after == SUMMED && h < 2; h++) {
       s->sum[h] = s->sum[h] + o[h][i];
       s->square[h] = v_fma(o[h][i], o[h][i], s->square[h]);
     }
@@ -107,13 +116,13 @@ TM_INLINE void output_both(gboolean with_sums, const float *m, gsize plane, int 
 }
 
 /* One row of tiles. @y: the first tile's first output; @columns of the picture from there on. */
-TM_INLINE void output_row(gboolean with_sums, const float *m, gsize plane, int n, guint16 *y, gsize ld,
+TM_INLINE void output_row(const After after, const float *m, gsize plane, int n, guint16 *y, gsize ld,
                           gsize row, int columns, gboolean below, Sums *s) {
   const int whole = columns / 2 < n ? columns / 2 : n;
   for (int t = 0; t < whole && below; t++)
-    output_both(with_sums, m + t * TM_WINOGRAD_OUT, plane, 15, y + (gsize)(2 * t) * ld, ld, row, s);
+    output_both(after, m + t * TM_WINOGRAD_OUT, plane, 15, y + (gsize)(2 * t) * ld, ld, row, s);
   for (int t = below ? whole : 0; t < n; t++)
-    output_both(with_sums, m + t * TM_WINOGRAD_OUT, plane, (below ? 15 : 3) & (2 * t + 1 < columns ? 15 : 5),
+    output_both(after, m + t * TM_WINOGRAD_OUT, plane, (below ? 15 : 3) & (2 * t + 1 < columns ? 15 : 5),
                 y + (gsize)(2 * t) * ld, ld, row, s);
 }
 
@@ -122,6 +131,8 @@ TM_INLINE void output_row(gboolean with_sums, const float *m, gsize plane, int n
 typedef struct {
   const TmView *x, *y;
   const guint16 *packed;
+  const float *bias; /* or NULL */
+  gboolean relu;
   TmWinogradCut cut;
   guint16 *v;
   float *m;
@@ -173,16 +184,25 @@ static void multiply(const Winograd *z, const Place *p, int o) {
 static void transform_output(const Winograd *z, const Place *p, int o, float *sums) {
   const TmView *y = z->y;
   const gsize ld = (gsize)y->ld, row = ld * (gsize)y->shape.w;
+  const After after = sums ? SUMMED : z->relu ? BIASED_RELU : z->bias ? BIASED : AS_THEY_ARE;
   Sums s = {{v_set(0), v_set(0)}, {v_set(0), v_set(0)}};
+  for (int h = 0; z->bias && h < 2; h++) s.sum[h] = v_load(z->bias + o + h * VL);
   for (int i = 0; i < p->rows; i++) {
     const int h = 2 * (p->top + i), w = 2 * p->left;
     guint16 *to = (guint16 *)y->data + view_at(y, p->image * (gsize)y->shape.h + (gsize)h, w) + o;
     const float *m = z->m + (gsize)(i * p->columns) * TM_WINOGRAD_OUT;
     const gboolean below = h + 1 < y->shape.h;
-    if (sums)
-      output_row(TRUE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
-    else
-      output_row(FALSE, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);
+#define ROW(kind)                                                                                            \
+  case kind:                                                                                                 \
+    output_row(kind, m, z->cut.product, p->columns, to, ld, row, y->shape.w - w, below, &s);                 \
+    break
+    switch (after) {
+      ROW(AS_THEY_ARE);
+      ROW(SUMMED);
+      ROW(BIASED);
+      ROW(BIASED_RELU);
+    }
+#undef ROW
   }
   for (int h = 0; sums && h < 2; h++) {
     v_store(sums + o + h * VL, s.sum[h]);
@@ -190,8 +210,8 @@ static void transform_output(const Winograd *z, const Place *p, int o, float *su
   }
 }
 
-void KERNEL(winograd)(const TmTeam *team, const TmView *x, const void *packed, const TmView *y,
-                      float *stats) {
+void KERNEL(winograd)(const TmTeam *team, const TmView *x, const void *packed, const float *bias,
+                      gboolean relu, const TmView *y, float *stats) {
   const TmWinogradCut cut = tm_winograd_cut(x->shape);
   const gsize pieces = (gsize)x->shape.n * (gsize)cut.down * (gsize)cut.across, C = (gsize)y->shape.c;
   gsize next = 0;
@@ -199,6 +219,8 @@ void KERNEL(winograd)(const TmTeam *team, const TmView *x, const void *packed, c
     const Winograd z = {.x = x,
                         .y = y,
                         .packed = packed,
+                        .bias = bias,
+                        .relu = relu,
                         .cut = cut,
                         .v = my_work(team),
                         .m = (float *)((guint16 *)my_work(team) + 16 * cut.plane)};

@@ -129,7 +129,7 @@ static void check_conv3(const Job *job, const Size *z, gboolean backward) {
                          tm_kernels_conv3_shared(x.v.shape, job->type, to));
   void *packed = packed_new(tm_kernels_conv3_packed(z->out, z->in));
   job->k->conv3_pack(&team, w, z->out, z->in, job->type, backward, packed);
-  job->k->conv3(&team, &x.v, packed, backward ? NULL : bias, &y.v, stats);
+  job->k->conv3(&team, &x.v, packed, backward ? NULL : bias, FALSE, &y.v, stats);
   check_guards(&x);
   check_guards(&y);
   for (int o = 0; o < to; o++) {
@@ -146,6 +146,14 @@ static void check_conv3(const Job *job, const Size *z, gboolean backward) {
     expect(stats[to + o], square / pixels - sum / pixels * sum / pixels, 4 * (1 + square / pixels),
            TM_F32); /* squares are added up in f32 along a row */
   }
+  job->k->conv3(&team, &x.v, packed, bias, TRUE, &y.v, NULL);
+  check_guards(&y);
+  for (int n = 0; n < z->n; n++)
+    for (int h = 0; h < z->h; h++)
+      for (int c = 0; c < z->w; c++)
+        for (int o = 0; o < to; o++)
+          expect(get(&y.v, n, h, c, o),
+                 fmax(0, conv3_at(&x.v, w, z->in, backward, n, h, c, o) + (double)bias[o]), 1, job->type);
   free(packed);
   team_free(&team);
   g_free(x.memory);
@@ -291,8 +299,8 @@ static void test_up2_dw(gconstpointer data) {
  * value itself. ---- */
 
 static const Size winograd_sizes[] = {
-    {1, 32, 32, 1, 1, FALSE}, {2, 32, 64, 5, 7, TRUE},    {1, 64, 32, 22, 30, FALSE},
-    {3, 96, 32, 9, 33, TRUE}, {1, 32, 96, 2, 300, FALSE}, {2, 160, 64, 13, 4, FALSE},
+    {1, 32, 32, 1, 1, FALSE},  {2, 32, 64, 5, 7, TRUE},    {1, 64, 32, 22, 30, FALSE},
+    {3, 96, 32, 9, 33, TRUE},  {1, 32, 96, 2, 300, FALSE}, {2, 160, 64, 13, 4, FALSE},
     {1, 32, 32, 40, 41, TRUE},
 };
 
@@ -314,6 +322,26 @@ static void check_noise(const Noise *z, gsize n) {
   g_assert_cmpfloat(z->worst, <=, 0x1p-4 * rms);
 }
 
+/* With bias, and with ReLU when @relu. */
+static void check_winograd_after(const TmKernels *k, const TmTeam *team, const Buffer *x, const void *packed,
+                                 const float *w, const Size *z, gboolean backward, gboolean relu, Buffer *y) {
+  TmRandom r;
+  tm_random_seed(&r, 15);
+  const int to = y->v.shape.c;
+  g_autofree float *bias = random_weights((gsize)to, &r);
+  Noise noise = {0};
+  k->winograd(team, &x->v, packed, bias, relu, &y->v, NULL);
+  check_guards(y);
+  for (int n = 0; n < z->n; n++)
+    for (int h = 0; h < z->h; h++)
+      for (int c = 0; c < z->w; c++)
+        for (int o = 0; o < to; o++) {
+          const double v = conv3_at(&x->v, w, z->in, backward, n, h, c, o) + (double)bias[o];
+          add_noise(&noise, (double)get(&y->v, n, h, c, o), relu ? fmax(0, v) : v);
+        }
+  check_noise(&noise, tm_shape_count(y->v.shape));
+}
+
 static void check_winograd(const TmKernels *k, const Size *z, gboolean backward) {
   TmRandom r;
   tm_random_seed(&r, 13);
@@ -327,7 +355,7 @@ static void check_winograd(const TmKernels *k, const Size *z, gboolean backward)
   TmTeam team = team_new(tm_kernels_winograd_work(x.v.shape), tm_kernels_winograd_shared(x.v.shape, to));
   void *packed = packed_new(tm_kernels_winograd_packed(z->out, z->in));
   k->winograd_pack(&team, w, z->out, z->in, backward, packed);
-  k->winograd(&team, &x.v, packed, &y.v, stats);
+  k->winograd(&team, &x.v, packed, NULL, FALSE, &y.v, stats);
   check_guards(&x);
   check_guards(&y);
   Noise noise = {0}, means = {0}, variances = {0};
@@ -350,6 +378,8 @@ static void check_winograd(const TmKernels *k, const Size *z, gboolean backward)
     check_noise(&means, (gsize)to);
     check_noise(&variances, (gsize)to);
   }
+  check_winograd_after(k, &team, &x, packed, w, z, backward, FALSE, &y);
+  check_winograd_after(k, &team, &x, packed, w, z, backward, TRUE, &y);
   free(packed);
   team_free(&team);
   g_free(x.memory);

@@ -6,12 +6,12 @@
 
 typedef struct _CpuConv CpuConv;
 
-/** Is @op a convolution (conv, conv_transpose, conv_dw) or the pattern of one with its statistics? */
+/** Is @op a convolution (conv, conv_transpose, conv_dw) or a pattern that begins with one? */
 gboolean tm_cpu_is_conv(int op);
 /** Can it be run for @node at @precision? */
 gboolean tm_cpu_conv_supports(CpuBackend *b, int op, const TmNode *node, TmDType precision);
 /** May this operand be a channel slice? */
-gboolean tm_cpu_conv_takes_slice(CpuBackend *b, const TmNode *node, int operand, TmDType precision);
+gboolean tm_cpu_conv_takes_slice(CpuBackend *b, int op, const TmNode *node, int operand, TmDType precision);
 
 /** Makes what the step needs to run @c, whose views are final. TM_ERROR_UNSUPPORTED or TM_ERROR_NO_MEMORY. */
 CpuConv *tm_cpu_conv_new(CpuBackend *b, int op, const CpuCall *c, GError **error);

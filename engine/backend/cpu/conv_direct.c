@@ -24,10 +24,10 @@ static gboolean prepare(CpuConv *v, const CpuCall *c, GError **error) {
   return TRUE;
 }
 
-static gboolean pack(CpuConv *v, const CpuCall *c, GError **error) {
+static gboolean pack(CpuConv *v, const CpuCall *c, const float *w, GError **error) {
   (void)error;
-  const TmShape w = v->shape.weights;
-  c->k->conv3_pack(c->team, c->in[1].data, w.n, w.c, v->type, v->shape.op == TM_OP_CONV_TRANSPOSE, v->packed);
+  const TmShape s = v->shape.weights;
+  c->k->conv3_pack(c->team, w, s.n, s.c, v->type, v->shape.op == TM_OP_CONV_TRANSPOSE, v->packed);
   return TRUE;
 }
 
@@ -37,7 +37,7 @@ static gboolean run(CpuConv *v, const CpuCall *c, void *scratch, GError **error)
   if (v->shape.op == TM_OP_CONV_DW)
     c->k->conv3_dw(c->team, &c->in[0], &c->in[1], c->out[0].data);
   else
-    c->k->conv3(c->team, &c->in[0], v->packed, c->n_in == 3 ? c->in[2].data : NULL, &c->out[0],
+    c->k->conv3(c->team, &c->in[0], v->packed, v->bias, v->relu, &c->out[0],
                 v->with_stats ? c->out[1].data : NULL);
   return TRUE;
 }
@@ -45,6 +45,7 @@ static gboolean run(CpuConv *v, const CpuCall *c, void *scratch, GError **error)
 const CpuConvWay tm_cpu_conv_direct = {.name = "direct",
                                        .slices = TRUE,
                                        .stats = TRUE,
+                                       .folds = TRUE,
                                        .takes = takes,
                                        .prepare = prepare,
                                        .pack = pack,

@@ -76,27 +76,41 @@ static void description_clear(Description *d) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Description, description_clear)
 
-static gboolean describe_parts(Description *d, const CpuConvShape *g, TmDType type, GError **error) {
+static gboolean describe_attributes(Description *d, gboolean relu, GError **error) {
+  dnnl_post_ops_t after = NULL;
+  if (!ok(dnnl_primitive_attr_create(&d->attr), "attributes", error) ||
+      !ok(dnnl_primitive_attr_set_scratchpad_mode(d->attr, dnnl_scratchpad_mode_user), "attributes", error))
+    return FALSE;
+  if (!relu) return TRUE;
+  const gboolean made = ok(dnnl_post_ops_create(&after), "ReLU", error) &&
+                        ok(dnnl_post_ops_append_eltwise(after, dnnl_eltwise_relu, 0, 0), "ReLU", error) &&
+                        ok(dnnl_primitive_attr_set_post_ops(d->attr, after), "ReLU", error);
+  if (after) dnnl_post_ops_destroy(after);
+  return made;
+}
+
+static gboolean describe_parts(Description *d, const CpuConvShape *g, TmDType type, gboolean relu,
+                               GError **error) {
   const dnnl_dims_t outs = {g->deep.c};
   return pictures(&d->wide, g->wide, type, error) && pictures(&d->deep, g->deep, type, error) &&
          weights(&d->weights, g, g->op == TM_OP_CONV_DW ? dnnl_f32 : type_of(type), FALSE, error) &&
          weights(&d->hint_weights, g, type_of(type), FALSE, error) &&
          weights(&d->master, g, dnnl_f32, TRUE, error) &&
          ok(dnnl_memory_desc_create_with_tag(&d->bias, 1, outs, dnnl_f32, dnnl_a), "bias", error) &&
-         ok(dnnl_primitive_attr_create(&d->attr), "attributes", error) &&
-         ok(dnnl_primitive_attr_set_scratchpad_mode(d->attr, dnnl_scratchpad_mode_user), "attributes", error);
+         describe_attributes(d, relu, error);
 }
 
-static gboolean describe(Description *d, CpuBackend *b, const CpuConvShape *g, TmDType type, gboolean bias,
-                         GError **error) {
+static gboolean describe(Description *d, const CpuConv *v, GError **error) {
+  CpuBackend *b = v->backend;
+  const CpuConvShape *g = &v->shape;
   const dnnl_dims_t stride = {g->stride, g->stride}, dilation = {g->dilation - 1, g->dilation - 1},
                     pad = {g->pad, g->pad};
   const dnnl_alg_kind_t direct = dnnl_convolution_direct;
   const gboolean forward = g->op == TM_OP_CONV;
-  if (!describe_parts(d, g, type, error)) return FALSE;
+  if (!describe_parts(d, g, v->type, v->relu, error)) return FALSE;
   const dnnl_status_t made = dnnl_convolution_forward_primitive_desc_create(
       forward ? &d->primitive : &d->hint, b->engine, dnnl_forward_training, direct, d->wide, d->hint_weights,
-      forward && bias ? d->bias : NULL, d->deep, stride, dilation, pad, pad, d->attr);
+      forward && v->bias ? d->bias : NULL, d->deep, stride, dilation, pad, pad, d->attr);
   if (!ok(made, "convolution", error)) return FALSE;
   if (forward) return TRUE;
   const dnnl_status_t back =
@@ -130,7 +144,7 @@ static gboolean make_inner(CpuConv *v, Made *m, const_dnnl_memory_desc_t inner,
                            const_dnnl_memory_desc_t master, void *data, GError **error) {
   CpuBackend *b = v->backend;
   if (!memory(&m->master, b, master, data, error)) return FALSE;
-  if (dnnl_memory_desc_equal(inner, master)) return memory(&m->weights, b, master, data, error);
+  if (!v->folded && dnnl_memory_desc_equal(inner, master)) return memory(&m->weights, b, master, data, error);
   m->inner_bytes = dnnl_memory_desc_get_size(inner);
   m->inner = tm_host_alloc(m->inner_bytes);
   if (!m->inner) return ok(dnnl_out_of_memory, "weights", error);
@@ -143,12 +157,11 @@ static gboolean prepare(CpuConv *v, const CpuCall *c, GError **error) {
   CpuBackend *b = v->backend;
   Made *m = v->made = g_new0(Made, 1);
   const int op = v->shape.op;
-  const gboolean dw = op == TM_OP_CONV_DW, bias = !dw && c->n_in == 3, forward = op == TM_OP_CONV;
+  const gboolean dw = op == TM_OP_CONV_DW, forward = op == TM_OP_CONV;
   const TmView *wide = op == TM_OP_CONV_TRANSPOSE ? &c->out[0] : &c->in[0];
   const TmView *deep = forward ? &c->out[0] : dw ? &c->in[1] : &c->in[0];
   g_auto(Description) d = {0};
-  if (!describe(&d, b, &v->shape, v->type, bias, error) ||
-      !ok(dnnl_primitive_create(&m->primitive, d.primitive), "primitive", error))
+  if (!describe(&d, v, error) || !ok(dnnl_primitive_create(&m->primitive, d.primitive), "primitive", error))
     return FALSE;
   const_dnnl_memory_desc_t inner =
       dnnl_primitive_desc_query_md(d.primitive, dw ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
@@ -158,8 +171,8 @@ static gboolean prepare(CpuConv *v, const CpuCall *c, GError **error) {
       !memory(&m->scratch, b, scratch, DNNL_MEMORY_NONE, error) ||
       !make_inner(v, m, inner, d.master, dw ? c->out[0].data : c->in[1].data, error))
     return FALSE;
-  if (bias && !forward) m->late_bias = c->in[2].data;
-  return !bias || !forward || memory(&m->bias, b, d.bias, c->in[2].data, error);
+  if (!forward) m->late_bias = v->bias;
+  return !v->bias || !forward || memory(&m->bias, b, d.bias, (void *)v->bias, error);
 }
 
 static void clear(CpuConv *v) {
@@ -181,10 +194,11 @@ static gboolean run_reorder(CpuConv *v, dnnl_primitive_t p, dnnl_memory_t from, 
   return ok(dnnl_primitive_execute(p, v->backend->stream, 2, args), "reorder", error);
 }
 
-static gboolean pack(CpuConv *v, const CpuCall *c, GError **error) {
+static gboolean pack(CpuConv *v, const CpuCall *c, const float *w, GError **error) {
   (void)c;
   const Made *m = v->made;
-  return !m->pack || run_reorder(v, m->pack, m->master, m->weights, error);
+  return !m->pack || (ok(dnnl_memory_set_data_handle(m->master, (void *)w), "weights", error) &&
+                      run_reorder(v, m->pack, m->master, m->weights, error));
 }
 
 static gboolean run(CpuConv *v, const CpuCall *c, void *scratch, GError **error) {
@@ -206,5 +220,10 @@ static gboolean run(CpuConv *v, const CpuCall *c, void *scratch, GError **error)
   return TRUE;
 }
 
-const CpuConvWay tm_cpu_conv_onednn = {
-    .name = "onednn", .takes = takes, .prepare = prepare, .clear = clear, .pack = pack, .run = run};
+const CpuConvWay tm_cpu_conv_onednn = {.name = "onednn",
+                                       .folds = TRUE,
+                                       .takes = takes,
+                                       .prepare = prepare,
+                                       .clear = clear,
+                                       .pack = pack,
+                                       .run = run};

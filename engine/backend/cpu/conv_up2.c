@@ -19,23 +19,22 @@ static gboolean prepare(CpuConv *v, const CpuCall *c, GError **error) {
   return TRUE;
 }
 
-static gboolean pack(CpuConv *v, const CpuCall *c, GError **error) {
+static gboolean pack(CpuConv *v, const CpuCall *c, const float *w, GError **error) {
   (void)error;
-  const TmShape w = v->shape.weights;
-  c->k->up2_pack(c->team, c->in[1].data, w.n, w.c, v->type, v->shape.op == TM_OP_CONV, v->packed);
+  const TmShape s = v->shape.weights;
+  c->k->up2_pack(c->team, w, s.n, s.c, v->type, v->shape.op == TM_OP_CONV, v->packed);
   return TRUE;
 }
 
 static gboolean run(CpuConv *v, const CpuCall *c, void *scratch, GError **error) {
   (void)scratch;
   (void)error;
-  const float *bias = c->n_in == 3 ? c->in[2].data : NULL;
   if (v->shape.op == TM_OP_CONV_DW)
     c->k->up2_dw(c->team, &c->in[1], &c->in[0], c->out[0].data);
   else if (v->shape.op == TM_OP_CONV)
-    c->k->up2_dx(c->team, &c->in[0], v->packed, bias, &c->out[0]);
+    c->k->up2_dx(c->team, &c->in[0], v->packed, v->bias, &c->out[0]);
   else
-    c->k->up2(c->team, &c->in[0], v->packed, bias, &c->out[0]);
+    c->k->up2(c->team, &c->in[0], v->packed, v->bias, &c->out[0]);
   return TRUE;
 }
 

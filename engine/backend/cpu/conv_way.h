@@ -9,17 +9,21 @@ typedef struct {
   const char *name; /* as in TmBackendOptions.convolutions */
   gboolean slices;  /* its activations may be channel slices */
   gboolean stats;   /* its forward kernel also makes the statistics of its result (the pattern CONV_STATS) */
+  gboolean folds;   /* it packs weights from anywhere and adds bias and ReLU (the patterns CONV_BN_INFER) */
   /* Can it run this shape with activations of @type? Pure. */
   gboolean (*takes)(const CpuBackend *b, const CpuConvShape *s, TmDType type);
-  /* Sets packed_bytes, team_work and scratch, and makes what it needs for @c, whose views are final. */
+  /* Sets packed_bytes, team_work and scratch, and makes what it needs for @c, whose views are final. The
+   * fields above packed are set. */
   gboolean (*prepare)(CpuConv *v, const CpuCall *c, GError **error);
   void (*clear)(CpuConv *v); /* (optional) frees what prepare made, even half of it */
-  /* (optional) The packed weights again from the f32 master. Not called for gradients of weights. */
-  gboolean (*pack)(CpuConv *v, const CpuCall *c, GError **error);
+  /* (optional) The packed weights again from @w: the f32 master or, folded, a copy that is gone afterwards.
+   * Not called for gradients of weights. */
+  gboolean (*pack)(CpuConv *v, const CpuCall *c, const float *w, GError **error);
   gboolean (*run)(CpuConv *v, const CpuCall *c, void *scratch, GError **error);
 } CpuConvWay;
 
 extern const CpuConvWay tm_cpu_conv_up2, tm_cpu_conv_direct, tm_cpu_conv_winograd;
+extern const CpuConvWay tm_cpu_conv_head; /* the pattern CONV_ARGMAX, which has no other */
 #ifdef TM_HAVE_ONEDNN
 extern const CpuConvWay tm_cpu_conv_onednn;
 #endif
@@ -31,14 +35,16 @@ struct _CpuConv {
   CpuBackend *backend;
   CpuConvShape shape;
   TmDType type;
-  gboolean with_stats;
-  void *packed; /* allocated after prepare when packed_bytes is set */
+  gboolean with_stats, folded, relu;
+  float *folded_bias;
+  const float *bias; /* added to the result, or NULL: an operand's or folded_bias */
+  void *packed;      /* allocated after prepare when packed_bytes is set */
   gsize packed_bytes;
   gsize team_work; /* work space of each thread of the team */
   gsize scratch;   /* of all together: TmTeam.shared, oneDNN's scratchpad */
   gpointer made;   /* prepare's own */
 };
 
-/** A step run in a given way; tm_cpu_conv_new() (conv.h) chooses it. */
-CpuConv *tm_cpu_conv_new_way(CpuBackend *b, const CpuConvWay *way, const CpuConvShape *s, gboolean with_stats,
+/** A step, an op or pattern @op, run in a given way; tm_cpu_conv_new() (conv.h) chooses it. */
+CpuConv *tm_cpu_conv_new_way(CpuBackend *b, const CpuConvWay *way, const CpuConvShape *s, int op,
                              const CpuCall *c, GError **error);

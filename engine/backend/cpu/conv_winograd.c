@@ -4,7 +4,7 @@
 
 static gboolean takes(const CpuBackend *b, const CpuConvShape *s, TmDType type) {
   return tm_cpu_conv_is_3x3(s) && b->kernels->winograd && type == TM_BF16 && s->wide.c % 32 == 0 &&
-         s->deep.c % 32 == 0 && !s->bias; /* which the kernel does not add */
+         s->deep.c % 32 == 0;
 }
 
 static gboolean prepare(CpuConv *v, const CpuCall *c, GError **error) {
@@ -22,10 +22,10 @@ static gboolean prepare(CpuConv *v, const CpuCall *c, GError **error) {
   return TRUE;
 }
 
-static gboolean pack(CpuConv *v, const CpuCall *c, GError **error) {
+static gboolean pack(CpuConv *v, const CpuCall *c, const float *w, GError **error) {
   (void)error;
-  const TmShape w = v->shape.weights;
-  c->k->winograd_pack(c->team, c->in[1].data, w.n, w.c, v->shape.op == TM_OP_CONV_TRANSPOSE, v->packed);
+  const TmShape s = v->shape.weights;
+  c->k->winograd_pack(c->team, w, s.n, s.c, v->shape.op == TM_OP_CONV_TRANSPOSE, v->packed);
   return TRUE;
 }
 
@@ -35,13 +35,15 @@ static gboolean run(CpuConv *v, const CpuCall *c, void *scratch, GError **error)
   if (v->shape.op == TM_OP_CONV_DW)
     c->k->winograd_dw(c->team, &c->in[0], &c->in[1], c->out[0].data);
   else
-    c->k->winograd(c->team, &c->in[0], v->packed, &c->out[0], v->with_stats ? c->out[1].data : NULL);
+    c->k->winograd(c->team, &c->in[0], v->packed, v->bias, v->relu, &c->out[0],
+                   v->with_stats ? c->out[1].data : NULL);
   return TRUE;
 }
 
 const CpuConvWay tm_cpu_conv_winograd = {.name = "winograd",
                                          .slices = TRUE,
                                          .stats = TRUE,
+                                         .folds = TRUE,
                                          .takes = takes,
                                          .prepare = prepare,
                                          .pack = pack,

@@ -112,7 +112,7 @@ static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType preci
 }
 
 static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand, TmDType precision) {
-  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(of(b), node, operand, precision)
+  return tm_cpu_is_conv(op) ? tm_cpu_conv_takes_slice(of(b), op, node, operand, precision)
                             : tm_cpu_step_takes_slice(op, operand);
 }
 

@@ -77,6 +77,28 @@ static gboolean match_conv_stats(const TmCompile *c, const TmNode *n, Match *m) 
   return TRUE;
 }
 
+static gboolean match_conv_bn_infer(const TmCompile *c, const TmNode *n, Match *m) {
+  if (n->op != TM_OP_CONV || n->n_in != 2 || !inner(c, n)) return FALSE;
+  const TmNode *bn = user(c, n, TM_OP_BN_INFER, 0);
+  if (!bn) return FALSE;
+  const TmNode *relu = inner(c, bn) ? user(c, bn, TM_OP_RELU, 0) : NULL;
+  *m = (Match){.op = relu ? TM_FUSED_CONV_BN_INFER_RELU : TM_FUSED_CONV_BN_INFER, .n_nodes = relu ? 3 : 2, .nodes = {n, bn, relu},
+               .n_in = 6, .in = {n->in[0], n->in[1], bn->in[1], bn->in[2], bn->in[3], bn->in[4]}, .n_out = 1, .out = {relu ? relu : bn}};
+  return TRUE;
+}
+
+static gboolean match_conv_argmax(const TmCompile *c, const TmNode *n, Match *m) {
+  if (n->op != TM_OP_CONV || !inner(c, n)) return FALSE;
+  const TmNode *crop = user(c, n, TM_OP_CROP, 0);
+  if (crop && !inner(c, crop)) return FALSE;
+  const TmNode *argmax = user(c, crop ? crop : n, TM_OP_ARGMAX, 0);
+  if (!argmax) return FALSE;
+  *m = (Match){.op = TM_FUSED_CONV_ARGMAX, .n_nodes = crop ? 3 : 2, .nodes = {n, crop ? crop : argmax, crop ? argmax : NULL},
+               .n_out = 1, .out = {argmax}};
+  take_inputs(m, n);
+  return TRUE;
+}
+
 static gboolean match_cross_entropy(const TmCompile *c, const TmNode *n, Match *m) {
   if (n->op != TM_OP_CROSS_ENTROPY) return FALSE;
   const TmNode *dx = user(c, n->in[0], TM_OP_CROSS_ENTROPY_DX, 1);
@@ -104,7 +126,7 @@ static gboolean movable(const TmCompile *c, const Match *m, const gboolean *take
 }
 
 static gboolean find(const TmCompile *c, const TmNode *n, const gboolean *taken, Match *m) {
-  for (int kind = 0; kind < 6; kind++) {
+  for (int kind = 0; kind < 8; kind++) {
     gboolean found = FALSE;
     switch (kind) {
     case 0: found = match_bn_relu(c, n, TRUE, m); break;
@@ -113,6 +135,8 @@ static gboolean find(const TmCompile *c, const TmNode *n, const gboolean *taken,
     case 3: found = match_pool_dx_add(c, n, m); break;
     case 4: found = match_conv_stats(c, n, m); break;
     case 5: found = match_cross_entropy(c, n, m); break;
+    case 6: found = match_conv_bn_infer(c, n, m); break;
+    case 7: found = match_conv_argmax(c, n, m); break;
     }
     if (found && movable(c, m, taken) && tm_backend_supports(c->backend, (int)m->op, n, c->options->precision)) return TRUE;
   }
