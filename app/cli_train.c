@@ -14,6 +14,7 @@
 #include "app/sheet.h"
 #include "app/train_watch.h"
 #include "engine/run/run_dir.h"
+#include "engine/train/step_times.h"
 
 typedef struct {
   char *out, *name, *resume, *preset, *demo_size, *explain;
@@ -117,6 +118,28 @@ static gboolean scan_data(Job *j, GError **error) {
 
 /* ---- the end ---- */
 
+static JsonObject *times_json(const TmStepTimes *t) {
+  JsonObject *o = json_object_new();
+  tm_cli_json_number(o, "step", t->step);
+  tm_cli_json_number(o, "wait", t->wait);
+  tm_cli_json_number(o, "decode", t->decode);
+  tm_cli_json_number(o, "augment", t->augment);
+  tm_cli_json_number(o, "upload", t->upload);
+  tm_cli_json_number(o, "forward", t->forward);
+  tm_cli_json_number(o, "backward", t->network - t->forward);
+  tm_cli_json_number(o, "network", t->network);
+  tm_cli_json_number(o, "update", t->update);
+  tm_cli_json_number(o, "draw", t->draw);
+  return o;
+}
+
+/* What holds the run back, in one sentence. Free it. */
+static char *pace_sentence(const TmSnapshot *s) {
+  g_autofree char *strong = NULL, *rest = NULL;
+  tm_step_times_sentence(&s->run_times, &strong, &rest);
+  return *rest ? g_strconcat(strong, " ", rest, NULL) : g_steal_pointer(&strong);
+}
+
 static JsonObject *summary(const Job *j, const TmSnapshot *s) {
   JsonObject *o = json_object_new();
   json_object_set_string_member(o, "run", j->run);
@@ -129,10 +152,14 @@ static JsonObject *summary(const Job *j, const TmSnapshot *s) {
     json_object_set_int_member(o, "best_epoch", s->best_epoch + 1);
   json_object_set_int_member(o, "steps", (gint64)s->total_step);
   json_object_set_int_member(o, "skipped", s->skipped);
+  json_object_set_int_member(o, "replaced", s->replaced);
   tm_cli_json_number(o, "loss", s->smooth_loss);
   tm_cli_json_number(o, "seconds", s->seconds);
   json_object_set_string_member(o, "device", s->device ? s->device : "");
   json_object_set_string_member(o, "precision", tm_dtype_name(s->precision));
+  json_object_set_object_member(o, "step_times", times_json(&s->run_times));
+  g_autofree char *pace = pace_sentence(s);
+  json_object_set_string_member(o, "pace", pace);
   return o;
 }
 
@@ -175,6 +202,10 @@ static int finish(Job *j, TmTrainer *t) {
   else if (!signum && !judge(j, &confusion, &error))
     code = tm_cli_fail(error, TM_EXIT_FAILED);
   if (confusion && !j->o.json) tm_scores_print(confusion, tm_dataset_classes(j->data));
+  if (snapshot.run_times.step > 0) {
+    g_autofree char *pace = pace_sentence(&snapshot);
+    g_printerr("%s\n", pace);
+  }
   g_printerr(_("Run: %s\n"), j->run);
   if (signum && good) {
     g_autofree char *quoted = strpbrk(j->run, " '\"$\\*?&;|<>()") ? g_shell_quote(j->run) : g_strdup(j->run);

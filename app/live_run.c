@@ -232,7 +232,8 @@ TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s
                          .val_miou = NAN,
                          .best_miou = NAN,
                          .seconds_left = NAN,
-                         .step_s = NAN};
+                         .times.step = NAN,
+                         .run_times.step = NAN};
   Recipe *recipe = g_new0(Recipe, 1);
   recipe->dataset = tm_dataset_ref(d);
   if (scan) {

@@ -4,6 +4,7 @@
 
 #include "app/page_train_private.h"
 #include "app/run_words.h"
+#include "engine/train/step_times.h"
 #include "ui/viz.h"
 #include "ui/words.h"
 
@@ -72,18 +73,10 @@ static void refresh_messages(TmPageTrain *p, const TmSnapshot *s) {
 }
 
 static void refresh_step(TmPageTrain *p, const TmSnapshot *s) {
-  TmTimelineTimes t = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-  if (s && s->step_s > 0)
-    t = (TmTimelineTimes){.step = s->step_s,
-                          .wait = s->wait_s,
-                          .decode = s->decode_s,
-                          .augment = s->augment_s,
-                          .network = s->forward_backward_s,
-                          .update = s->update_s,
-                          .draw = s->draw_s};
+  const TmStepTimes none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN}, t = s ? s->times : none;
   tm_timeline_set(p->timeline, &t);
   g_autofree char *strong = NULL, *rest = NULL;
-  gboolean warn = tm_timeline_sentence(&t, &strong, &rest);
+  gboolean warn = tm_step_times_sentence(&t, &strong, &rest);
   tm_notice_show(p->advice, warn ? TM_NOTICE_WARNING : TM_NOTICE_INFO, NULL, s ? strong : NULL, rest);
   g_autofree char *span = tm_words_span(t.step),
                   *rate = s && s->images_per_s > 0 ? tm_words_value(s->images_per_s) : NULL;

@@ -11,7 +11,7 @@ enum { LANE_H = 22, LANE_GAP = 5, LABEL_W = 62, AXIS_H = 18, RADIUS = 3 };
 
 struct _TmTimeline {
   GtkWidget parent;
-  TmTimelineTimes times;
+  TmStepTimes times;
 };
 
 G_DEFINE_FINAL_TYPE(TmTimeline, tm_timeline, GTK_TYPE_WIDGET)
@@ -118,17 +118,22 @@ static void snapshot(GtkWidget *w, GtkSnapshot *snap) {
   int width = gtk_widget_get_width(w), height = gtk_widget_get_height(w);
   if (width <= LABEL_W + 20 || height < 1) return;
   cairo_t *cr = gtk_snapshot_append_cairo(snap, &GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height));
-  const TmTimelineTimes *m = &t->times;
+  const TmStepTimes *m = &t->times;
   double engine = m->step > 0 ? m->step : 0, loader = fmax(m->decode, 0) + fmax(m->augment, 0);
-  double parts = fmax(m->wait, 0) + fmax(m->network, 0) + fmax(m->update, 0) + fmax(m->draw, 0);
+  double parts =
+      fmax(m->wait, 0) + fmax(m->upload, 0) + fmax(m->network, 0) + fmax(m->update, 0) + fmax(m->draw, 0);
   double all = fmax(fmax(engine, parts), loader);
   if (!(all > 0)) all = 0.1;
   double x = LABEL_W, inner = width - LABEL_W - 2;
   const Segment load[] = {{N_("Load and decode"), TM_INK_LOAD, FALSE, TRUE, m->decode},
                           {N_("Augment"), TM_INK_AUGMENT, FALSE, FALSE, m->augment}};
   double rest = engine - parts;
+  gboolean apart = !isnan(m->forward); /* as the device tells them */
   const Segment run[] = {{N_("Waiting for pictures"), TM_INK_VALIDATION, TRUE, FALSE, m->wait},
-                         {N_("Forward and backward"), TM_INK_NETWORK, FALSE, FALSE, m->network},
+                         {N_("Upload"), TM_INK_LOAD, FALSE, TRUE, m->upload},
+                         {apart ? N_("Forward") : N_("Forward and backward"), TM_INK_NETWORK, FALSE, FALSE,
+                          apart ? m->forward : m->network},
+                         {N_("Backward"), TM_INK_NETWORK, FALSE, FALSE, apart ? m->network - m->forward : 0},
                          {N_("Update"), TM_INK_UPDATE, FALSE, FALSE, m->update},
                          {N_("Draw"), TM_INK_DRAW, FALSE, FALSE, m->draw},
                          {N_("Other"), TM_INK_AUGMENT, FALSE, FALSE, rest > all * 0.01 ? rest : 0}};
@@ -162,17 +167,18 @@ static gboolean query_tooltip(GtkWidget *w, int x, int y, gboolean keyboard, Gtk
   (void)x;
   (void)y;
   (void)keyboard;
-  const TmTimelineTimes *m = &TM_TIMELINE(w)->times;
+  const TmStepTimes *m = &TM_TIMELINE(w)->times;
   if (!(m->step > 0)) return FALSE;
   g_autofree char *step = tm_words_span(m->step), *wait = tm_words_span(m->wait),
                   *decode = tm_words_span(m->decode), *augment = tm_words_span(m->augment),
-                  *network = tm_words_span(m->network), *update = tm_words_span(m->update),
+                  *upload = tm_words_span(m->upload), *network = tm_words_span(m->network),
+                  *forward = tm_words_span(m->forward), *update = tm_words_span(m->update),
                   *draw = tm_words_span(m->draw);
-  g_autofree char *text =
-      g_strdup_printf(_("One step: %s\nWaiting for pictures: %s\nForward and backward: %s\nUpdate: "
-                        "%s\nDrawing the probe: %s\n"
-                        "Load and decode, of worker time: %s\nAugment, of worker time: %s"),
-                      step, wait, network, update, draw, decode, augment);
+  g_autofree char *text = g_strdup_printf(
+      _("One step: %s\nWaiting for pictures: %s\nUpload: %s\nForward and backward: %s (forward %s)\nUpdate: "
+        "%s\nDrawing the probe: %s\n"
+        "Load and decode, of worker time: %s\nAugment, of worker time: %s"),
+      step, wait, upload, network, forward, update, draw, decode, augment);
   gtk_tooltip_set_text(tip, text);
   return TRUE;
 }
@@ -185,7 +191,7 @@ static void tm_timeline_class_init(TmTimelineClass *c) {
 }
 
 static void tm_timeline_init(TmTimeline *t) {
-  t->times = (TmTimelineTimes){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  t->times = (TmStepTimes){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   gtk_widget_add_css_class(GTK_WIDGET(t), "tm-tiny");
   gtk_widget_set_has_tooltip(GTK_WIDGET(t), TRUE);
   gtk_accessible_update_property(GTK_ACCESSIBLE(t), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Step timeline"), -1);
@@ -196,34 +202,7 @@ GtkWidget *tm_timeline_new(void) {
   return g_object_new(TM_TYPE_TIMELINE, NULL);
 }
 
-void tm_timeline_set(TmTimeline *t, const TmTimelineTimes *times) {
+void tm_timeline_set(TmTimeline *t, const TmStepTimes *times) {
   t->times = *times;
   gtk_widget_queue_draw(GTK_WIDGET(t));
-}
-
-gboolean tm_timeline_sentence(const TmTimelineTimes *m, char **strong, char **rest) {
-  *rest = g_strdup("");
-  if (!(m->step > 0)) {
-    *strong = g_strdup(_("The first steps are being measured."));
-    return FALSE;
-  }
-  double wait = fmax(m->wait, 0) / m->step, network = fmax(m->network, 0) / m->step,
-         draw = fmax(m->draw, 0) / m->step;
-  if (wait > 0.15) {
-    g_autofree char *share = tm_words_percent(wait), *span = tm_words_span(m->wait);
-    *strong = g_strdup_printf(_("Loading holds the network back %s of each step."), share);
-    g_free(*rest);
-    *rest = g_strdup_printf(_("More loader threads should save up to %s."), span);
-    return TRUE;
-  }
-  if (draw > 0.1) {
-    g_autofree char *share = tm_words_percent(draw);
-    *strong = g_strdup_printf(_("Predicting the probe takes %s of each step."), share);
-    return TRUE;
-  }
-  g_autofree char *share = tm_words_percent(network);
-  *strong = g_strdup(_("The network sets the pace:"));
-  g_free(*rest);
-  *rest = g_strdup_printf(_("forward and backward take %s of each step, pictures arrive in time."), share);
-  return FALSE;
 }

@@ -88,7 +88,8 @@ typedef struct {
 
   /* Once per program, after its values were placed: makes primitives, graphs, scratch space. The result is program->prepared. */
   gpointer (*prepare)(TmBackend *b, TmProgram *program, GError **error);
-  /* Runs all steps once. May return before the work is done. Weights may have changed since the last run if params->version moved. */
+  /* Runs all steps once. May return before the work is done. Weights may have changed since the last run if params->version moved.
+   * Where the steps run one after the other before it returns, it notes in program->marked when step program->mark began. */
   gboolean (*run)(TmBackend *b, TmProgram *program, GError **error);
   void (*discard)(TmBackend *b, gpointer prepared);
 

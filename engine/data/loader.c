@@ -19,15 +19,22 @@
  * batch whose samples are handed out. A worker takes one sample at a time, so that several make one batch
  * together and the first batch is there soon. */
 
-/* Workers step back behind the trainer's threads: a batch made too late costs the trainer nothing that a core
- * taken from it would not cost as well. */
-enum { WORKER_NICE = 10, AHEAD = 4, MAX_SIDE = 1 << 15 };
+/* PATIENT_NICE: about a quarter of a core beside one busy thread. Enough to get a sample that was begun done
+ * before its batch is due, little enough to leave the trainer's threads alone.
+ * LOW_WATER: finished batches below which the urgent workers step in. */
+enum { PATIENT_NICE = 5, AHEAD = 4, LOW_WATER = 2, MAX_SIDE = 1 << 15 };
+
+/* What went wrong with a batch's samples: the first in order is told, whoever was quicker. */
+typedef struct {
+  GError *error;
+  guint at;
+} Fault;
 
 typedef struct {
   TmBatch batch;
-  guint left;    /* samples not finished yet */
-  GError *error; /* of the first sample, in order, that failed */
-  guint error_at;
+  guint left;     /* samples not finished yet */
+  Fault replaced; /* why batch.replaced is not 0 */
+  Fault failed;   /* the batch cannot be had */
 } Slot;
 
 struct _TmLoader {
@@ -40,8 +47,9 @@ struct _TmLoader {
   guint64 begin; /* epoch * steps + step of batch 0 */
 
   GMutex lock;
-  GCond work;  /* a slot is free, or it is time to end */
-  GCond ready; /* a batch is finished */
+  GCond work;   /* a slot is free, or it is time to end */
+  GCond urgent; /* the ring is nearly empty, or it is time to end */
+  GCond ready;  /* a batch is finished */
   Slot *slots;
   guint n_slots;
   guint64 first, next;
@@ -79,7 +87,8 @@ static guint member_locked(TmLoader *l, guint64 epoch, guint k) {
 
 typedef struct {
   Slot *slot;
-  guint at; /* in the batch */
+  guint at;     /* in the batch */
+  guint number; /* in the epoch */
   guint entry;
   guint64 seed;
   TmAugment augment;
@@ -90,20 +99,41 @@ static void begin_batch_locked(TmLoader *l, Slot *s) {
   s->batch.epoch = (guint)(position / l->steps);
   s->batch.step = (guint)(position % l->steps);
   s->batch.n = (int)batch_size(l, s->batch.step);
+  s->batch.replaced = 0;
+  s->batch.why = NULL;
   s->left = (guint)s->batch.n;
-  g_clear_error(&s->error);
+  g_clear_error(&s->replaced.error);
+  g_clear_error(&s->failed.error);
+}
+
+static gboolean finished_locked(const TmLoader *l, guint64 batch) {
+  return l->next > batch && l->slots[batch % l->n_slots].left == 0;
+}
+
+/* Are so few batches finished that the trainer may soon have to wait? */
+static gboolean low_locked(const TmLoader *l) {
+  const guint64 begin = l->first + (l->borrowed ? 1 : 0);
+  const guint enough = MIN(LOW_WATER, l->n_slots - 1);
+  for (guint i = 0; i < enough; i++)
+    if (!finished_locked(l, begin + i)) return TRUE;
+  return FALSE;
+}
+
+/* Is there a sample to begin for a worker of this kind? */
+static gboolean wanted_locked(const TmLoader *l, gboolean urgent) {
+  return l->next < l->first + l->n_slots && (!urgent || low_locked(l));
 }
 
 /* Waits until there is a sample to make. FALSE at the end. */
-static gboolean take(TmLoader *l, Task *t) {
+static gboolean take(TmLoader *l, gboolean urgent, Task *t) {
   g_mutex_lock(&l->lock);
-  while (!l->ending && l->next >= l->first + l->n_slots) g_cond_wait(&l->work, &l->lock);
+  while (!l->ending && !wanted_locked(l, urgent)) g_cond_wait(urgent ? &l->urgent : &l->work, &l->lock);
   const gboolean go = !l->ending;
   if (go) {
     Slot *s = l->slots + l->next % l->n_slots;
     if (l->next_sample == 0) begin_batch_locked(l, s);
     const guint k = s->batch.step * (guint)l->options.batch + l->next_sample;
-    *t = (Task){.slot = s, .at = l->next_sample, .augment = l->options.augment};
+    *t = (Task){.slot = s, .at = l->next_sample, .number = k, .augment = l->options.augment};
     t->entry = member_locked(l, s->batch.epoch, k);
     t->seed = tm_random_hash(l->options.seed, s->batch.epoch, k);
     if (++l->next_sample == (guint)s->batch.n) {
@@ -115,46 +145,94 @@ static gboolean take(TmLoader *l, Task *t) {
   return go;
 }
 
-static void make(TmLoader *l, const Task *t, double *decode, double *augment, GError **error) {
+/* What became of a sample. */
+typedef struct {
+  double decode, augment;   /* seconds */
+  GError *replaced, *error; /* the picture's own fault; why there is no sample at all */
+} Made;
+
+/* The entry @ahead places behind the task's own in the epoch's order; FALSE when all were tried, or at the
+ * end. */
+static gboolean another(TmLoader *l, const Task *t, guint ahead, guint *entry) {
+  g_mutex_lock(&l->lock);
+  const gboolean go = !l->ending && ahead < l->n_members;
+  if (go) *entry = member_locked(l, t->slot->batch.epoch, (t->number + ahead) % l->n_members);
+  g_mutex_unlock(&l->lock);
+  return go;
+}
+
+static void none_readable(const TmLoader *l, const GError *first, GError **error) {
+  g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("No picture of the %s split can be read (%u were tried). %s"),
+              tm_split_name(l->options.split), l->n_members, first->message);
+}
+
+/* The task's picture or, when that cannot be read, the next of the epoch that can: t->entry says which. */
+static const TmSample *read_one(TmLoader *l, Task *t, TmSample *own, Made *made) {
+  GError *fault = NULL;
+  const TmSample *in = tm_sample_cache_get(l->cache, t->entry, own, &made->decode, &made->replaced);
+  for (guint ahead = 1; !in && another(l, t, ahead, &t->entry); ahead++) {
+    in = tm_sample_cache_get(l->cache, t->entry, own, &made->decode, &fault);
+    g_clear_error(&fault);
+  }
+  if (!in) none_readable(l, made->replaced, &made->error);
+  return in;
+}
+
+static void make(TmLoader *l, Task *t, Made *made) {
   g_auto(TmSample) own = {0};
-  const TmSample *in = tm_sample_cache_get(l->cache, t->entry, &own, decode, error);
+  const TmSample *in = read_one(l, t, &own, made);
   if (!in) return;
   TmBatch *b = &t->slot->batch;
   const gsize pixels = (gsize)b->w * (gsize)b->h;
   const gint64 t0 = g_get_monotonic_time();
   TmRandom r;
   tm_random_seed(&r, t->seed);
-  tm_augment_into(&t->augment, &r, in, b->pixels + t->at * pixels * 3, b->labels + t->at * pixels, error);
+  tm_augment_into(&t->augment, &r, in, b->pixels + t->at * pixels * 3, b->labels + t->at * pixels,
+                  &made->error);
   b->entries[t->at] = t->entry;
-  *augment += 1e-6 * (double)(g_get_monotonic_time() - t0);
+  made->augment = 1e-6 * (double)(g_get_monotonic_time() - t0);
 }
 
-static void finish(TmLoader *l, const Task *t, double decode, double augment, GError *error) {
+static void add_fault(Fault *f, guint at, GError *error) {
+  if (!error) return;
+  if (f->error && f->at < at) {
+    g_error_free(error);
+    return;
+  }
+  g_clear_error(&f->error);
+  *f = (Fault){.error = error, .at = at};
+}
+
+static void finish(TmLoader *l, const Task *t, const Made *made) {
   Slot *s = t->slot;
   g_mutex_lock(&l->lock);
-  l->decode += decode;
-  l->augment += augment;
-  if (error && (!s->error || t->at < s->error_at)) {
-    g_clear_error(&s->error);
-    s->error = error;
-    s->error_at = t->at;
-  } else if (error)
-    g_error_free(error);
+  l->decode += made->decode;
+  l->augment += made->augment;
+  s->batch.replaced += made->replaced != NULL;
+  add_fault(&s->replaced, t->at, made->replaced);
+  add_fault(&s->failed, t->at, made->error);
   if (--s->left == 0) g_cond_signal(&l->ready);
   g_mutex_unlock(&l->lock);
 }
 
-static gpointer worker(gpointer data) {
-  TmLoader *l = data;
-  /* Linux takes a thread's id here. Refusal is harmless: the worker then competes as an equal. */
-  (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), WORKER_NICE);
+static void work(TmLoader *l, gboolean urgent) {
   Task t;
-  while (take(l, &t)) {
-    GError *error = NULL;
-    double decode = 0, augment = 0;
-    make(l, &t, &decode, &augment, &error);
-    finish(l, &t, decode, augment, error);
+  while (take(l, urgent, &t)) {
+    Made made = {0};
+    make(l, &t, &made);
+    finish(l, &t, &made);
   }
+}
+
+static gpointer patient_worker(gpointer loader) {
+  /* Linux takes a thread's id here. Refusal is harmless: the worker then competes as an equal. */
+  (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), PATIENT_NICE);
+  work(loader, FALSE);
+  return NULL;
+}
+
+static gpointer urgent_worker(gpointer loader) {
+  work(loader, TRUE);
   return NULL;
 }
 
@@ -174,7 +252,8 @@ static void slot_clear(Slot *s, const TmLoaderOptions *o) {
   tm_host_free(s->batch.pixels, bytes * 3);
   tm_host_free(s->batch.labels, bytes);
   g_free(s->batch.entries);
-  g_clear_error(&s->error);
+  g_clear_error(&s->replaced.error);
+  g_clear_error(&s->failed.error);
 }
 
 /* Decoding is a small part of a training step; more than half of the cores would only get in the trainer's
@@ -214,11 +293,13 @@ static gboolean find_members(TmLoader *l, GError **error) {
 }
 
 static gboolean start(TmLoader *l, GError **error) {
-  const guint n = choose_threads(&l->options);
+  const guint n = 2 * choose_threads(&l->options);
   l->threads = g_new0(GThread *, n);
   g_autoptr(GError) failure = NULL;
-  while (l->n_threads < n) {
-    GThread *t = g_thread_try_new("tm-loader", worker, l, failure ? NULL : &failure);
+  while (l->n_threads <
+         n) { /* a patient one first: with one thread alone there must be no low water to wait for */
+    GThread *t = g_thread_try_new("tm-loader", l->n_threads % 2 ? urgent_worker : patient_worker, l,
+                                  failure ? NULL : &failure);
     if (!t) break;
     l->threads[l->n_threads++] = t;
   }
@@ -266,6 +347,7 @@ TmLoader *tm_loader_new(TmDataset *d, const TmLoaderOptions *o, guint epoch, gui
   l->options = *o;
   g_mutex_init(&l->lock);
   g_cond_init(&l->work);
+  g_cond_init(&l->urgent);
   g_cond_init(&l->ready);
   return prepare(l, epoch, step, error) ? g_steal_pointer(&l) : NULL;
 }
@@ -275,6 +357,7 @@ void tm_loader_free(TmLoader *l) {
   g_mutex_lock(&l->lock);
   l->ending = TRUE;
   g_cond_broadcast(&l->work);
+  g_cond_broadcast(&l->urgent);
   g_mutex_unlock(&l->lock);
   for (guint i = 0; i < l->n_threads; i++) g_thread_join(l->threads[i]);
   for (guint i = 0; l->slots && i < l->n_slots; i++) slot_clear(l->slots + i, &l->options);
@@ -285,6 +368,7 @@ void tm_loader_free(TmLoader *l) {
   tm_sample_cache_free(l->cache);
   g_mutex_clear(&l->lock);
   g_cond_clear(&l->work);
+  g_cond_clear(&l->urgent);
   g_cond_clear(&l->ready);
   tm_dataset_unref(l->dataset);
   g_free(l);
@@ -299,26 +383,24 @@ static void release_locked(TmLoader *l) {
   l->borrowed = FALSE;
   l->first++;
   g_cond_broadcast(&l->work);
-}
-
-/* Is batch first finished? It is begun once next has reached or passed it. */
-static gboolean finished_locked(const TmLoader *l) {
-  return l->next > l->first && l->slots[l->first % l->n_slots].left == 0;
+  if (low_locked(l)) g_cond_broadcast(&l->urgent);
 }
 
 const TmBatch *tm_loader_next(TmLoader *l, GError **error) {
   g_mutex_lock(&l->lock);
   release_locked(l);
-  if (!finished_locked(l)) {
+  if (!finished_locked(l, l->first)) {
     const gint64 t0 = g_get_monotonic_time();
-    while (!finished_locked(l)) g_cond_wait(&l->ready, &l->lock);
+    while (!finished_locked(l, l->first)) g_cond_wait(&l->ready, &l->lock);
     l->waited += 1e-6 * (double)(g_get_monotonic_time() - t0);
   }
   Slot *s = l->slots + l->first % l->n_slots;
   l->borrowed = TRUE;
-  const gboolean failed = s->error != NULL;
+  if (low_locked(l)) g_cond_broadcast(&l->urgent);
+  if (s->replaced.error) s->batch.why = s->replaced.error->message;
+  const gboolean failed = s->failed.error != NULL;
   if (failed) {
-    g_propagate_error(error, g_steal_pointer(&s->error));
+    g_propagate_error(error, g_steal_pointer(&s->failed.error));
     release_locked(l);
   }
   g_mutex_unlock(&l->lock);

@@ -61,6 +61,8 @@ typedef struct _TmProgram {
   gsize arena_bytes;
   void *arena;         /* backend memory */
   gpointer prepared;   /* the backend's */
+  guint mark;          /* the backend's run notes the time before this step; 0: none */
+  gint64 marked;       /* g_get_monotonic_time() then; 0: it cannot tell */
 } TmProgram;
 
 /** Compiles @g. The graph's nodes must outlive the program. TM_ERROR_UNSUPPORTED names the op the backend lacks,

@@ -48,7 +48,7 @@ void tm_csv_epoch_header(GString *out, guint n_classes, const char *const *names
     g_string_append_c(out, ',');
     tm_csv_text(out, column);
   }
-  g_string_append_c(out, '\n');
+  g_string_append(out, ",step_s,wait_s,decode_s,augment_s,upload_s,network_s,forward_s,update_s,draw_s\n");
 }
 
 void tm_csv_epoch(GString *out, const TmEpochRow *r, guint n_classes, const double *iou) {
@@ -60,6 +60,13 @@ void tm_csv_epoch(GString *out, const TmEpochRow *r, guint n_classes, const doub
   add_float(out, r->accuracy);
   g_string_append_printf(out, ",%d", r->best ? 1 : 0);
   for (guint i = 0; i < n_classes; i++) add_float(out, (float)iou[i]);
+  const TmStepTimes *t = &r->times;
+  const double times[] = {t->step,    t->wait,    t->decode, t->augment, t->upload,
+                          t->network, t->forward, t->update, t->draw};
+  for (guint i = 0; i < G_N_ELEMENTS(times); i++) {
+    g_string_append_c(out, ',');
+    tm_csv_number(out, times[i], 4);
+  }
   g_string_append_c(out, '\n');
 }
 
@@ -111,6 +118,7 @@ gboolean tm_csv_parse_epoch(const char *p, TmEpochRow *r) {
       !get_comma(&p) || !get_count(&p, 1, &best))
     return FALSE;
   r->epoch = (guint)epoch;
+  r->times = (TmStepTimes){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   r->best = best == 1;
   return at_end(p) || *p == ',';
 }

@@ -8,7 +8,8 @@
 
 /** One line with its end, appended to @out. */
 void tm_csv_step(GString *out, const TmStepRow *row);
-/** The header names a column for each class: "iou Road". */
+/** The header names a column for each class: "iou Road". The columns of step times come last; they are for other readers
+ * and are not parsed. */
 void tm_csv_epoch_header(GString *out, guint n_classes, const char *const *names);
 void tm_csv_epoch(GString *out, const TmEpochRow *row, guint n_classes, const double *iou);
 /** A cell, quoted where it must be (RFC 4180); control characters become blanks. */

@@ -135,8 +135,19 @@ static gboolean add_epoch_event(TmRunDir *r, const TmEpochRow *row, guint n_clas
                                 const double *iou, GError **error) {
   g_autoptr(GArray) scalars = g_array_new(FALSE, FALSE, sizeof(TmScalar));
   g_autoptr(GPtrArray) tags = g_ptr_array_new_with_free_func(g_free);
-  const TmScalar whole[] = {
-      {"loss/validation", row->val_loss}, {"miou", row->miou}, {"accuracy", row->accuracy}};
+  const TmStepTimes *t = &row->times;
+  const TmScalar whole[] = {{"loss/validation", row->val_loss},
+                            {"miou", row->miou},
+                            {"accuracy", row->accuracy},
+                            {"seconds/step", (float)t->step},
+                            {"seconds/wait", (float)t->wait},
+                            {"seconds/decode", (float)t->decode},
+                            {"seconds/augment", (float)t->augment},
+                            {"seconds/upload", (float)t->upload},
+                            {"seconds/network", (float)t->network},
+                            {"seconds/forward", (float)t->forward},
+                            {"seconds/update", (float)t->update},
+                            {"seconds/draw", (float)t->draw}};
   for (guint i = 0; i < G_N_ELEMENTS(whole); i++)
     if (!isnan(whole[i].value)) g_array_append_val(scalars, whole[i]);
   for (guint i = 0; i < n_classes; i++) {

@@ -30,7 +30,7 @@ JsonNode *tm_run_read_info(const char *path, GError **error);
 
 /** Appends to steps.csv and the event file ("loss/train", "lr", "grad_norm"); buffered. */
 gboolean tm_run_add_step(TmRunDir *r, const TmStepRow *row, GError **error);
-/** Appends to history.csv and the event file ("loss/validation", "miou", "accuracy", "iou/<class>"); flushes everything. @iou has n_classes, NAN for n/a. */
+/** Appends to history.csv and the event file ("loss/validation", "miou", "accuracy", "seconds/<part of a step>", "iou/<class>"); flushes everything. @iou has n_classes, NAN for n/a. */
 gboolean tm_run_add_epoch(TmRunDir *r, const TmEpochRow *row, guint n_classes, const char *const *names, const double *iou, GError **error);
 gboolean tm_run_flush(TmRunDir *r, GError **error);
 /** Appends one line to steering.jsonl: {"step":…, "time":…, …}. Takes @change. */

@@ -72,6 +72,7 @@ static JsonObject *position_json(const TmSession *s) {
   json_object_set_int_member(o, "steps", s->steps);
   json_object_set_int_member(o, "updates", (gint64)p->updates);
   json_object_set_int_member(o, "skipped", p->skipped);
+  json_object_set_int_member(o, "replaced", p->replaced);
   json_object_set_int_member(o, "bad_row", p->bad_row);
   set_number(o, "loss_sum", p->loss_sum);
   json_object_set_int_member(o, "loss_n", p->loss_n);
@@ -117,6 +118,7 @@ static gboolean read_position(TmSession *s, TmCheckpoint *c, GError **error) {
   s->steps = whole(o, "steps");
   p->updates = (guint64)MAX(number(o, "updates", 0), 0);
   p->skipped = whole(o, "skipped");
+  p->replaced = whole(o, "replaced");
   p->bad_row = whole(o, "bad_row");
   p->loss_sum = number(o, "loss_sum", 0);
   p->loss_n = whole(o, "loss_n");
@@ -303,6 +305,7 @@ gboolean tm_session_write_info(TmSession *s, const char *result, GError **error)
     json_object_set_int_member(r, "epochs", s->at.epoch);
     json_object_set_int_member(r, "steps", (gint64)tm_session_total(s));
     json_object_set_int_member(r, "skipped", s->at.skipped);
+    json_object_set_int_member(r, "replaced", s->at.replaced);
     set_number(r, "seconds", s->at.seconds);
     json_object_set_object_member(o, "result", r);
   }

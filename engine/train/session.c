@@ -166,6 +166,21 @@ static gboolean check_size(const TmSession *s, GError **error) {
   return FALSE;
 }
 
+static gboolean makes_loss(const TmSession *s, const TmStep *step) {
+  for (guint i = 0; i < step->n_out; i++)
+    for (guint k = 0; k < s->loss.n; k++)
+      if (s->program->values[step->out[i]].node == s->loss.parts[k]) return TRUE;
+  return FALSE;
+}
+
+/* The first step after the last that makes a part of the loss: from there on it is backward. */
+static guint way_back(const TmSession *s) {
+  guint at = 0;
+  for (guint i = 0; i < s->program->n_steps; i++)
+    if (makes_loss(s, &s->program->steps[i])) at = i + 1;
+  return at;
+}
+
 /* picture -> normalized -> net -> loss -> gradient of each parameter. */
 static gboolean build_training(TmSession *s, GError **error) {
   const int batch = s->settings->batch;
@@ -205,7 +220,9 @@ static gboolean build_training(TmSession *s, GError **error) {
                                     .params = params,
                                     .grads = grads};
   s->program = tm_program_new(s->backend, s->params, s->graph, &options, error);
-  return s->program != NULL;
+  if (!s->program) return FALSE;
+  s->program->mark = way_back(s);
+  return TRUE;
 }
 
 static float *device_array(TmSession *s, gsize n, GError **error) {

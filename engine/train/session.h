@@ -24,6 +24,7 @@ typedef struct {
   guint epoch, step; /* the next step; step == steps an epoch: the epoch's end is still to be done */
   guint64 updates;   /* optimizer updates made: bias correction */
   guint skipped;     /* steps left out */
+  guint replaced;    /* pictures that could not be read */
   guint bad_row;     /* steps in a row without a finite gradient, up to now */
   double loss_sum;   /* of the finite steps of this epoch */
   guint loss_n;
@@ -36,10 +37,11 @@ typedef struct {
 } TmPosition;
 
 typedef struct {
-  double wait, decode, augment, compute, update; /* seconds */
+  TmStepTimes times; /* draw and step are the caller's */
   double loss, grad_norm, lr;
-  gboolean skipped, unreadable; /* unreadable: a picture of the batch; else a number was not finite */
-  char *why;                    /* a sentence, when skipped; free it */
+  gboolean skipped; /* a number was not finite */
+  guint replaced;   /* pictures that could not be read */
+  char *why;        /* a sentence, when one of the two; free it */
 } TmStepResult;
 
 typedef struct {

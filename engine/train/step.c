@@ -60,10 +60,11 @@ static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
   return TRUE;
 }
 
-static void count(TmSession *s, TmStepResult *r) {
+static void count(TmSession *s, const TmStepResult *r) {
+  s->at.replaced += r->replaced;
   if (r->skipped) {
     s->at.skipped++;
-    if (!r->unreadable) s->at.bad_row++;
+    s->at.bad_row++;
     return;
   }
   s->at.bad_row = 0;
@@ -76,25 +77,35 @@ static void count(TmSession *s, TmStepResult *r) {
 static void loader_times(TmSession *s, TmStepResult *r) {
   double waited, decode, augment;
   tm_loader_times(s->loader, &waited, &decode, &augment);
-  r->wait = waited - s->last_waited;
-  r->decode = decode - s->last_decode;
-  r->augment = augment - s->last_augment;
+  r->times.wait = waited - s->last_waited;
+  r->times.decode = decode - s->last_decode;
+  r->times.augment = augment - s->last_augment;
   s->last_waited = waited;
   s->last_decode = decode;
   s->last_augment = augment;
 }
 
+/* One run of the program, with the time it took. */
+static gboolean run(TmSession *s, TmStepResult *r, GError **error) {
+  const gint64 begin = g_get_monotonic_time();
+  s->program->marked = 0;
+  if (!tm_program_run(s->program, error) || !read_loss(s, &r->loss, error)) return FALSE;
+  const gint64 marked = s->program->marked;
+  r->times.forward = marked ? (double)(marked - begin) * 1e-6 : NAN;
+  return TRUE;
+}
+
 /* Forward, backward, and the decision: is the gradient sound? */
-static gboolean compute(TmSession *s, const TmBatch *b, TmStepResult *r, GError **error) {
+static gboolean compute(TmSession *s, TmStepResult *r, GError **error) {
   double squares = NAN;
-  if (!feed(s, b, error) || !copy(s, s->params->state, s->kept_state, s->params->n_state, error) ||
-      !tm_program_run(s->program, error) || !read_loss(s, &r->loss, error) ||
+  if (!copy(s, s->params->state, s->kept_state, s->params->n_state, error) || !run(s, r, error) ||
       !tm_backend_sum_squares(s->backend, s->params->grad, s->params->n_value, &squares, error))
     return FALSE;
   s->params->version++; /* running statistics have moved */
   r->grad_norm = sqrt(squares);
   r->skipped = !isfinite(r->loss) || !isfinite(squares);
   if (!r->skipped) return TRUE;
+  g_free(r->why);
   r->why = g_strdup_printf(isfinite(r->loss)
                                ? _("Step %" G_GUINT64_FORMAT " was skipped: the gradient is not finite.")
                                : _("Step %" G_GUINT64_FORMAT " was skipped: the loss is not finite."),
@@ -102,28 +113,34 @@ static gboolean compute(TmSession *s, const TmBatch *b, TmStepResult *r, GError 
   return copy(s, s->kept_state, s->params->state, s->params->n_state, error);
 }
 
+static void tell_replaced(const TmBatch *b, TmStepResult *r) {
+  r->replaced = b->replaced;
+  if (b->replaced)
+    r->why = g_strdup_printf(ngettext("%s Another picture stands in for it.",
+                                      "%s It and others (%u in this batch) are replaced by other pictures.",
+                                      b->replaced),
+                             b->why, b->replaced);
+}
+
 gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error) {
   *r = (TmStepResult){.loss = NAN, .grad_norm = NAN};
   const double begin = now();
   r->lr = tm_schedule_lr(s->settings, tm_session_total(s), (guint64)s->settings->epochs * s->steps) *
           s->at.lr_factor;
-  g_autoptr(GError) unreadable = NULL;
-  const TmBatch *b = tm_loader_next(s->loader, &unreadable);
+  const TmBatch *b = tm_loader_next(s->loader, error);
+  if (!b) return FALSE;
   loader_times(s, r);
+  tell_replaced(b, r);
+  const double loaded = now();
+  if (!feed(s, b, error)) return FALSE;
   const double fed = now();
-  double computed = fed;
-  if (b) {
-    if (!compute(s, b, r, error)) return FALSE;
-    computed = now();
-    if (!r->skipped && (!update(s, r, error) || !tm_backend_synchronize(s->backend, error))) return FALSE;
-  } else { /* the loader goes on with the batch that follows; so do we */
-    r->skipped = r->unreadable = TRUE;
-    r->why = g_strdup_printf(_("Step %" G_GUINT64_FORMAT " was skipped: %s"), tm_session_total(s),
-                             unreadable->message);
-  }
+  if (!compute(s, r, error)) return FALSE;
+  const double computed = now();
+  if (!r->skipped && (!update(s, r, error) || !tm_backend_synchronize(s->backend, error))) return FALSE;
   const double end = now();
-  r->compute = computed - fed;
-  r->update = end - computed;
+  r->times.upload = fed - loaded;
+  r->times.network = computed - fed;
+  r->times.update = end - computed;
   count(s, r);
   s->at.step++;
   s->at.seconds += end - begin;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "engine/train/session.h"
+#include "engine/train/step_times.h"
 
 typedef enum {
   TM_COMMAND_PAUSE,
@@ -44,10 +45,6 @@ typedef struct {
 typedef enum { TM_FLOW_GO, TM_FLOW_STOP, TM_FLOW_STOP_NOW, TM_FLOW_FINISH, TM_FLOW_FAIL } TmFlow;
 
 enum { TM_TIMED_STEPS = 50 };
-
-typedef struct {
-  double wait, decode, augment, compute, update, draw, whole;
-} TmStepTimes;
 
 struct _TmTrainer {
   TmDataset *data;
@@ -81,11 +78,11 @@ struct _TmTrainer {
   guint64 done_here;    /* steps since this thread began */
   TmStepTimes times[TM_TIMED_STEPS];
   guint n_times;                             /* ever added */
+  TmStepSum epoch_times, run_times;          /* of this epoch's steps, of this thread's */
   double validation_s;                       /* of the last one */
   gint64 last_notify, last_save, last_probe; /* monotonic, microseconds */
   gint64 probe_cost;
-  double draw_s;        /* of the probe in the step under way */
-  guint unreadable_row; /* batches in a row that could not be read */
+  double draw_s; /* of the probe in the step under way */
 };
 
 gpointer tm_trainer_thread(gpointer trainer);

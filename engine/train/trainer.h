@@ -48,10 +48,12 @@ typedef struct {
   double val_loss, val_miou, best_miou; /* NAN before the first validation */
   guint best_epoch;
   guint skipped;            /* non-finite steps left out so far */
+  guint replaced;           /* pictures that could not be read, so that others stood in for them, so far */
   double seconds;           /* of training, pauses left out */
   double seconds_left;      /* NAN until it can be told */
-  double images_per_s, step_s;
-  double wait_s, decode_s, augment_s, forward_backward_s, update_s, draw_s; /* mean of the last 50 steps, seconds a step (decode and augment: of worker time) */
+  double images_per_s;
+  TmStepTimes times;        /* of the last 50 steps */
+  TmStepTimes run_times;    /* of all steps since start */
   gsize memory;             /* bytes the programs and optimizer hold on the device */
   char *activity;           /* "Building the network", a sentence for preparing; may be NULL */
   char *error;              /* the reason when failed; NULL otherwise */

@@ -27,31 +27,20 @@ static void fail(TmTrainer *t, GError *error) {
 /* ---- the snapshot ---- */
 
 static void add_times(TmTrainer *t, const TmStepResult *r, double whole) {
-  t->times[t->n_times++ % TM_TIMED_STEPS] = (TmStepTimes){.wait = r->wait,
-                                                          .decode = r->decode,
-                                                          .augment = r->augment,
-                                                          .compute = r->compute,
-                                                          .update = r->update,
-                                                          .draw = t->draw_s,
-                                                          .whole = whole};
+  TmStepTimes x = r->times;
+  x.draw = t->draw_s;
+  x.step = whole;
   t->draw_s = 0;
+  t->times[t->n_times++ % TM_TIMED_STEPS] = x;
+  tm_step_sum_add(&t->epoch_times, &x);
+  tm_step_sum_add(&t->run_times, &x);
 }
 
 /* The first steps warm caches and pick kernels; they leave the mean after fifty. */
-static TmStepTimes mean_times(const TmTrainer *t) {
-  const guint n = MIN(t->n_times, TM_TIMED_STEPS);
-  TmStepTimes m = {0};
-  for (guint i = 0; i < n; i++) {
-    const TmStepTimes *x = &t->times[i];
-    m.wait += x->wait / n;
-    m.decode += x->decode / n;
-    m.augment += x->augment / n;
-    m.compute += x->compute / n;
-    m.update += x->update / n;
-    m.draw += x->draw / n;
-    m.whole += x->whole / n;
-  }
-  return m;
+static TmStepTimes recent_times(const TmTrainer *t) {
+  TmStepSum sum = {0};
+  for (guint i = 0; i < MIN(t->n_times, TM_TIMED_STEPS); i++) tm_step_sum_add(&sum, &t->times[i]);
+  return tm_step_sum_mean(&sum);
 }
 
 static double seconds_left(const TmTrainer *t, double step_s) {
@@ -65,8 +54,8 @@ static double seconds_left(const TmTrainer *t, double step_s) {
 static void publish(TmTrainer *t) {
   const TmSession *s = t->session;
   const TmPosition *p = &s->at;
-  const TmStepTimes m = mean_times(t);
-  const double left = seconds_left(t, m.whole);
+  const TmStepTimes m = recent_times(t);
+  const double left = seconds_left(t, m.step);
   const gsize memory = tm_session_memory(s);
   g_mutex_lock(&t->lock);
   TmSnapshot *o = &t->snap;
@@ -80,16 +69,12 @@ static void publish(TmTrainer *t) {
   o->best_miou = p->best_miou;
   o->best_epoch = p->best_epoch;
   o->skipped = p->skipped;
+  o->replaced = p->replaced;
   o->seconds = p->seconds;
   o->seconds_left = left;
-  o->step_s = m.whole;
-  o->images_per_s = m.whole > 0 ? t->settings.batch / m.whole : 0;
-  o->wait_s = m.wait;
-  o->decode_s = m.decode;
-  o->augment_s = m.augment;
-  o->forward_backward_s = m.compute;
-  o->update_s = m.update;
-  o->draw_s = m.draw;
+  o->images_per_s = m.step > 0 ? t->settings.batch / m.step : 0;
+  o->times = m;
+  o->run_times = tm_step_sum_mean(&t->run_times);
   o->memory = memory;
   g_mutex_unlock(&t->lock);
 }
@@ -297,11 +282,7 @@ static void record_step(TmTrainer *t, const TmStepResult *r, guint64 number) {
 }
 
 static void skipped(TmTrainer *t, const TmStepResult *r) {
-  tm_trainer_set_notice(t, r->why);
-  if (r->unreadable && ++t->unreadable_row >= BAD_ROW)
-    fail(t, g_error_new(TM_ERROR, TM_ERROR_DATA, _("%d batches in a row could not be read. %s"), BAD_ROW,
-                        r->why));
-  if (r->unreadable || t->session->at.bad_row < BAD_ROW) return;
+  if (t->session->at.bad_row < BAD_ROW) return;
   fail(t, g_error_new(TM_ERROR, TM_ERROR_NON_FINITE,
                       _("%d steps in a row had to be left out. %s The last good checkpoint is kept: go on "
                         "from it with a lower learning rate."),
@@ -321,7 +302,7 @@ static void one_step(TmTrainer *t) {
   }
   t->done_here++;
   record_step(t, &r, number);
-  if (!r.unreadable) t->unreadable_row = 0;
+  if (r.why) tm_trainer_set_notice(t, r.why);
   if (r.skipped) skipped(t, &r);
   g_free(r.why);
   if (t->flow == TM_FLOW_FAIL) return;
@@ -374,7 +355,8 @@ static gboolean record_epoch(TmTrainer *t, const TmScore *score, gboolean best, 
                           .val_loss = (float)score->loss,
                           .miou = (float)score->miou,
                           .accuracy = (float)score->accuracy,
-                          .best = best};
+                          .best = best,
+                          .times = tm_step_sum_mean(&t->epoch_times)};
   g_mutex_lock(&t->lock);
   g_array_append_val(t->epochs, row);
   g_mutex_unlock(&t->lock);
@@ -443,6 +425,7 @@ static void end_epoch(TmTrainer *t) {
   s->at.step = 0;
   s->at.loss_sum = 0;
   s->at.loss_n = 0;
+  t->epoch_times = (TmStepSum){0};
   publish(t);
   save_or_pause(t, tm_session_save_last);
 }

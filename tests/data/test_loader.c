@@ -1,4 +1,5 @@
-/* test_loader.c: batches depend on (seed, epoch, step) and on nothing else; a bad file is named and skipped;
+/* test_loader.c: batches depend on (seed, epoch, step) and on nothing else; a bad file is named and another
+ * stands in for it;
  * nothing is left behind. */
 #include <string.h>
 
@@ -153,39 +154,85 @@ static void test_small(void) {
   }
 }
 
-/* One cut file among good ones: its batch is an error with its name, all the others come, epoch after epoch.
- */
-static void test_bad_file(void) {
-  char *dir = tmp_new();
+/* Six pictures, of which those whose bit is set in @cut are cut off. */
+static TmDataset *with_cut(char **dir, guint cut) {
+  *dir = tmp_new();
   for (int i = 0; i < 6; i++) {
     g_autofree char *image = g_strdup_printf("images/p%d.png", i),
                     *mask = g_strdup_printf("masks/p%d.png", i);
-    put_picture(dir, image, 40, 30);
-    put_grey(dir, mask, 40, 30, NULL, (guint8)(i % 2));
+    put_picture(*dir, image, 40, 30);
+    put_grey(*dir, mask, 40, 30, NULL, (guint8)(i % 2));
   }
-  put_text(dir, "images/p3.png", "\x89PNG\r\n\x1a\nno more");
+  for (int i = 0; i < 6; i++) {
+    g_autofree char *image = g_strdup_printf("images/p%d.png", i);
+    if (cut >> i & 1) put_text(*dir, image, "\x89PNG\r\n\x1a\nno more");
+  }
   g_autoptr(GError) error = NULL;
-  g_autoptr(TmDataset) d = tm_dataset_open(dir, NULL, &error);
+  TmDataset *d = tm_dataset_open(*dir, NULL, &error);
   g_assert_no_error(error);
-  TmLoaderOptions o = options(1, 3);
+  return d;
+}
+
+/* A cut file is named and counted, and the next of the order stands in for it, epoch after epoch and whatever
+ * the threads. */
+static void test_bad_file(void) {
+  char *dir;
+  g_autoptr(TmDataset) d = with_cut(&dir, 1 << 2 | 1 << 3);
+  TmLoaderOptions o = options(4, 3);
   o.shuffle = FALSE;
+  o.last = TM_LAST_KEEP;
   const guint n = tm_dataset_n_split(d, TM_SPLIT_TRAIN);
-  g_assert_cmpuint(n, >=, 4);
+  g_assert_cmpuint(n, >=, 5);
   g_autoptr(TmLoader) l = start(d, &o, 0, 0);
-  for (guint epoch = 0; epoch < 3; epoch++)
-    for (guint k = 0; k < n; k++) {
-      g_autoptr(GError) failure = NULL;
-      const TmBatch *b = tm_loader_next(l, &failure);
-      if (k == 3) {
-        g_assert_null(b);
-        g_assert_nonnull(failure);
-        g_assert_nonnull(strstr(failure->message, "p3.png"));
-        continue;
-      }
-      g_assert_no_error(failure);
-      g_assert_cmpuint(b->entries[0], ==, k);
-      g_assert_cmpuint(b->epoch, ==, epoch);
-    }
+  guint64 hash = 0;
+  for (guint epoch = 0; epoch < 3; epoch++) {
+    const TmBatch *b = next(l);
+    const guint want[4] = {0, 1, 4, 4};
+    g_assert_cmpint(b->n, ==, 4);
+    for (int i = 0; i < 4; i++) g_assert_cmpuint(b->entries[i], ==, want[i]);
+    g_assert_cmpuint(b->replaced, ==, 2);
+    g_assert_nonnull(strstr(b->why, "p2.png"));
+    b = next(l);
+    g_assert_cmpuint(b->replaced, ==, 0);
+    g_assert_null(b->why);
+  }
+  for (int threads = 1; threads < 5; threads++) {
+    o.shuffle = TRUE;
+    o.threads = threads;
+    g_autoptr(TmLoader) other = start(d, &o, 0, 0);
+    guint64 h = 0;
+    for (int i = 0; i < 6; i++) h = h * 31 + batch_hash(next(other));
+    if (threads > 1) g_assert_cmpuint(h, ==, hash);
+    hash = h;
+  }
+  tmp_remove(dir);
+}
+
+/* A stand-in may come from beyond the batch, and from the order's beginning. */
+static void test_bad_last(void) {
+  char *dir;
+  g_autoptr(TmDataset) d = with_cut(&dir, 1 << 4 | 1 << 5);
+  TmLoaderOptions o = options(1, 1);
+  o.shuffle = FALSE;
+  g_autoptr(TmLoader) l = start(d, &o, 0, 4);
+  const TmBatch *b = next(l);
+  g_assert_cmpuint(b->entries[0], ==, 0);
+  g_assert_nonnull(strstr(b->why, "p4.png"));
+  tmp_remove(dir);
+}
+
+static void test_all_bad(void) {
+  char *dir;
+  g_autoptr(TmDataset) d = with_cut(&dir, 63);
+  const TmLoaderOptions o = options(3, 2);
+  g_autoptr(TmLoader) l = start(d, &o, 0, 0);
+  for (int i = 0; i < 3; i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_null(tm_loader_next(l, &error));
+    g_assert_error(error, TM_ERROR, TM_ERROR_DATA);
+    g_assert_nonnull(strstr(error->message, "train"));
+    g_assert_nonnull(strstr(error->message, ".png"));
+  }
   tmp_remove(dir);
 }
 
@@ -285,6 +332,8 @@ int main(int argc, char **argv) {
   g_test_add_func("/loader/plain-order", test_plain_order);
   g_test_add_func("/loader/small", test_small);
   g_test_add_func("/loader/bad-file", test_bad_file);
+  g_test_add_func("/loader/bad-last", test_bad_last);
+  g_test_add_func("/loader/all-bad", test_all_bad);
   g_test_add_func("/loader/refused", test_refused);
   g_test_add_func("/loader/no-thread-stays", test_no_thread_stays);
   g_test_add_func("/loader/times", test_times);

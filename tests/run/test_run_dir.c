@@ -46,7 +46,8 @@ static void add_epoch(TmRunDir *r, guint epoch, guint64 step, float miou) {
                           .val_loss = NAN,
                           .miou = miou,
                           .accuracy = 0.9f,
-                          .best = epoch == 1};
+                          .best = epoch == 1,
+                          .times = {.step = 0.5, .wait = 0.125, .forward = NAN}};
   g_autoptr(GError) error = NULL;
   g_assert_true(tm_run_add_epoch(r, &row, 2, names, iou, &error));
   g_assert_no_error(error);
@@ -161,8 +162,9 @@ static void test_history(void) {
   g_assert_cmpuint(EPOCH(h, 1)->step, ==, 19);
   g_autofree char *csv = g_build_filename(path, "history.csv", NULL), *text = rt_read(csv, NULL);
   g_assert_true(g_str_has_prefix(
-      text, "epoch,step,seconds,train_loss,val_loss,miou,accuracy,best,iou Road,\"iou Sky, \"\"blue\"\"\"\n"
-            "0,9,2.5,0.333333343,,,0.899999976,0,0.5,\n"));
+      text, "epoch,step,seconds,train_loss,val_loss,miou,accuracy,best,iou Road,\"iou Sky, \"\"blue\"\"\","
+            "step_s,wait_s,decode_s,augment_s,upload_s,network_s,forward_s,update_s,draw_s\n"
+            "0,9,2.5,0.333333343,,,0.899999976,0,0.5,,0.5,0.125,0,0,0,0,,0,0\n"));
   free_history(&h);
   rt_remove(folder);
 }

@@ -7,6 +7,7 @@
 
 #include "engine/core/random.h"
 #include "fixture.h"
+#include "tests/data/pictures.h"
 
 typedef struct {
   TmDataset *data;
@@ -83,8 +84,8 @@ static void test_whole_run(void) {
   g_assert_cmpuint(x.epoch, ==, 3);
   g_assert_cmpuint(x.total_step, ==, 9);
   g_assert_true(isfinite(x.best_miou) && isfinite(x.val_loss) && isfinite(x.loss) && isfinite(x.smooth_loss));
-  g_assert_true(x.seconds > 0 && x.images_per_s > 0 && x.step_s > 0 && x.memory > 0 &&
-                x.forward_backward_s > 0);
+  g_assert_true(x.seconds > 0 && x.images_per_s > 0 && x.times.step > 0 && x.memory > 0 &&
+                x.times.network > 0);
   g_assert_cmpfloat(x.seconds_left, ==, 0);
   g_assert_null(x.error);
   g_assert_true(g_str_has_prefix(x.device, "ref: "));
@@ -490,6 +491,48 @@ static void test_given_scan(void) {
   g_assert_cmpuint(total_step(t), ==, 7); /* eight pictures less the one left out */
 }
 
+/* A picture that goes bad after the scan is named and counted, and the run goes on to its end with another in its
+ * place; when none is left, it ends with the reason. */
+static void test_gone_bad(void) {
+  char *dir = tmp_new();
+  for (int i = 0; i < 6; i++) {
+    g_autofree char *image = g_strdup_printf("images/p%d.png", i),
+                    *mask = g_strdup_printf("masks/p%d.png", i);
+    put_picture(dir, image, 32, 24);
+    put_grey(dir, mask, 32, 24, NULL, (guint8)(i % 2));
+  }
+  g_autoptr(TmDataset) d = tm_dataset_open(dir, NULL, NULL);
+  g_autoptr(TmScan) scan = tm_scan_run(d, 1, NULL, NULL, NULL);
+  g_assert_cmpuint(scan->n_left_out, ==, 0);
+  TmSettings s;
+  fixture_settings(&s);
+  s.batch = tm_dataset_n_split(d, TM_SPLIT_TRAIN) > 4 ? 5 : 4;
+  put_text(dir, "images/p1.png", "\x89PNG\r\n\x1a\nno more");
+  {
+    g_autoptr(FixtureFolder) folder = fixture_folder();
+    g_autoptr(TmTrainer) t = tm_trainer_new(d, scan, &s, folder, FALSE, NULL);
+    tm_trainer_start(t);
+    g_autoptr(GError) e = NULL;
+    tm_trainer_wait(t, &e);
+    g_assert_no_error(e);
+    g_auto(TmSnapshot) x = snapshot(t);
+    g_assert_cmpuint(x.replaced, ==, 2); /* once an epoch */
+    g_assert_cmpuint(x.skipped, ==, 0);
+  }
+  for (int i = 0; i < 6; i++) {
+    g_autofree char *image = g_strdup_printf("images/p%d.png", i);
+    put_text(dir, image, "gone");
+  }
+  g_autoptr(FixtureFolder) folder = fixture_folder();
+  g_autoptr(TmTrainer) t = tm_trainer_new(d, scan, &s, folder, FALSE, NULL);
+  tm_trainer_start(t);
+  g_autoptr(GError) e = NULL;
+  g_assert_false(tm_trainer_wait(t, &e));
+  g_assert_error(e, TM_ERROR, TM_ERROR_DATA);
+  g_assert_nonnull(strstr(e->message, ".png"));
+  tmp_remove(dir);
+}
+
 /* ---- races ---- */
 
 static void test_random_sequences(void) {
@@ -546,6 +589,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/trainer/no-room", test_no_room);
   g_test_add_func("/trainer/refused", test_refused);
   g_test_add_func("/trainer/given-scan", test_given_scan);
+  g_test_add_func("/trainer/gone-bad", test_gone_bad);
   g_test_add_func("/trainer/random-sequences", test_random_sequences);
   g_test_add_func("/trainer/names", test_names);
   return g_test_run();

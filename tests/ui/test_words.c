@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "app/run_words.h"
-#include "ui/timeline.h"
 #include "ui/words.h"
 
 static void is(char *text, const char *want) {
@@ -112,23 +111,6 @@ static void test_messages(void) {
   tm_run_message_clear(&m);
 }
 
-static void test_sentence(void) {
-  g_autofree char *strong = NULL, *rest = NULL;
-  TmTimelineTimes t = {.step = 0.1, .wait = 0.04, .network = 0.05, .update = 0.01};
-  g_assert_true(tm_timeline_sentence(&t, &strong, &rest));
-  g_assert_nonnull(strstr(strong, "40"));
-  g_assert_nonnull(strstr(rest, "40 ms"));
-  g_clear_pointer(&strong, g_free);
-  g_clear_pointer(&rest, g_free);
-  t.wait = 0.001;
-  g_assert_false(tm_timeline_sentence(&t, &strong, &rest));
-  g_clear_pointer(&strong, g_free);
-  g_clear_pointer(&rest, g_free);
-  t.step = NAN;
-  g_assert_false(tm_timeline_sentence(&t, &strong, &rest));
-  g_assert_null(strstr(strong, "nan"));
-}
-
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/words/numbers", test_numbers);
@@ -136,6 +118,5 @@ int main(int argc, char **argv) {
   g_test_add_func("/ui/words/run", test_run);
   g_test_add_func("/ui/words/go-label", test_go_label);
   g_test_add_func("/ui/words/messages", test_messages);
-  g_test_add_func("/ui/words/sentence", test_sentence);
   return g_test_run();
 }

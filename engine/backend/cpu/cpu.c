@@ -244,6 +244,7 @@ static gboolean run(TmBackend *b, TmProgram *p, GError **error) {
   omp_set_num_threads(of(b)->threads); /* another backend of this thread may have changed it */
   for (guint i = 0; i < q->n_steps; i++) {
     Prepared1 *s = &q->steps[i];
+    if (i == p->mark) p->marked = g_get_monotonic_time();
     if (s->run) {
       s->run(&s->call);
       continue;

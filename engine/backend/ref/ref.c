@@ -175,6 +175,7 @@ static gboolean run(TmBackend *b, TmProgram *p, GError **error) {
   for (guint i = 0; i < p->n_steps; i++) {
     const RefKernel *k = kernels[p->steps[i].op];
     RefCall c = call_of(p, &p->steps[i]);
+    if (i == p->mark) p->marked = g_get_monotonic_time();
     c.rows = q->work;
     c.extra = q->work + k->rows * c.wide;
     k->run(&c);
