@@ -80,6 +80,9 @@ gsize tm_kernels_conv3_shared(TmShape x, TmDType type, int out);
 /** The same for head: of a picture @width pixels wide. */
 gsize tm_kernels_head_packed(int out, int in);
 gsize tm_kernels_head_work(int width, int out);
+/** The same for the quantised convolutions of @taps weights an output and input channel. */
+gsize tm_kernels_conv8_packed(int out, int in, int taps);
+gsize tm_kernels_conv8_work(TmShape x, int side);
 /** The same for the Winograd kernels. */
 gsize tm_kernels_winograd_packed(int out, int in);
 gsize tm_kernels_winograd_work(TmShape x);

@@ -65,9 +65,11 @@ TmNode *tm_graph_source(TmGraph *g, TmOp op, TmKind kind, TmShape shape, const c
   return n;
 }
 
-/* Ops that work alike on activations and on f32 vectors give what they are given. */
+/* Ops that work alike on activations, on f32 vectors or on bytes give what they are given. */
 static TmKind output_kind(const TmNode *n, TmKind row) {
   switch (n->op) {
+  case TM_OP_MAX_POOL:
+  case TM_OP_PAD: return n->in[0]->kind == TM_KIND_PIXEL ? TM_KIND_PIXEL : row;
   case TM_OP_ADD:
   case TM_OP_MUL:
   case TM_OP_SCALE:
@@ -79,6 +81,7 @@ static TmKind output_kind(const TmNode *n, TmKind row) {
   case TM_OP_SIGMOID:
   case TM_OP_SIGMOID_DX: {
     const TmKind k = n->in[0]->kind;
+    if (k == TM_KIND_PIXEL && n->op == TM_OP_CONCAT) return k;
     return k == TM_KIND_STAT || k == TM_KIND_PARAM || k == TM_KIND_STATE ? TM_KIND_STAT : row;
   }
   default: return row;

@@ -17,7 +17,7 @@ typedef enum {
   TM_KIND_ACT,   /* activations and their gradients: the program's precision (f32, bf16, f16) */
   TM_KIND_STAT,  /* statistics, losses, gradients of parameters: always f32 */
   TM_KIND_LABEL, /* class indices: u8; 255 and everything >= C is void */
-  TM_KIND_PIXEL, /* pictures: u8 */
+  TM_KIND_PIXEL, /* u8: pictures, and the activations of quantised nets */
   TM_KIND_COUNT, /* pixel counts, step number: i32 */
   TM_KIND_PARAM, /* f32 master in the parameter set */
   TM_KIND_STATE, /* f32 in the parameter set, not trained */

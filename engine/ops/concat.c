@@ -8,7 +8,7 @@
 #include <glib/gi18n.h>
 
 static gboolean concat_shape(const TmNode *n, TmShape *out, GError **error) {
-  if (!tm_rule_kinds(n, "x", error)) return FALSE;
+  if (!tm_rule_kinds(n, n->in[0]->kind == TM_KIND_PIXEL ? "p" : "x", error)) return FALSE;
   const TmShape a = n->in[0]->shape;
   gint64 c = a.c;
   for (guint i = 1; i < n->n_in; i++) {

@@ -1,6 +1,6 @@
 /* max_pool.c: windows of factor x factor that do not overlap.
  *
- * max_pool     x (N,C,H,W) -> y (N, C, floor(H/factor), floor(W/factor))
+ * max_pool     x (N,C,H,W) -> y (N, C, floor(H/factor), floor(W/factor)), of x's kind
  *              Rows and columns that do not fill a window are cut.
  *
  * max_pool_dx  dy, x, y -> dx
@@ -16,7 +16,7 @@ static gboolean check_factor(const TmNode *n, GError **error) {
 }
 
 static gboolean max_pool_shape(const TmNode *n, TmShape *out, GError **error) {
-  if (!tm_rule_kinds(n, "x", error) || !check_factor(n, error)) return FALSE;
+  if (!tm_rule_kinds(n, "b", error) || !check_factor(n, error)) return FALSE;
   const TmShape x = n->in[0]->shape;
   const int f = n->attrs.factor;
   if (x.h < f || x.w < f)

@@ -1,7 +1,7 @@
 /* pad.c: borders. Attributes of all four: top, left, bottom, right (of the larger picture); pad and pad_dx
  * also pad_mode.
  *
- * pad      x (N,C,H,W) -> (N, C, H+top+bottom, W+left+right)
+ * pad      x (N,C,H,W) -> (N, C, H+top+bottom, W+left+right), of x's kind
  *          Zero: the border is 0. Reflect: row i of -top .. H+bottom-1 shows row r(i) of x, with r(i) = -i
  *          above, 2(H-1) - i below (the edge is not repeated), and then clamped to 0..H-1, so that any
  *          picture, even 1x1, can be padded by any amount; columns alike.
@@ -21,7 +21,7 @@ static gboolean check_border(const TmNode *n, GError **error) {
 }
 
 static gboolean larger_shape(const TmNode *n, TmShape *out, GError **error) {
-  if (!tm_rule_kinds(n, "x", error) || !check_border(n, error)) return FALSE;
+  if (!tm_rule_kinds(n, n->op == TM_OP_PAD ? "b" : "x", error) || !check_border(n, error)) return FALSE;
   const TmShape x = n->in[0]->shape;
   const TmAttrs *a = &n->attrs;
   return tm_rule_out(n, x.n, x.c, (gint64)x.h + a->top + a->bottom, (gint64)x.w + a->left + a->right, out,

@@ -37,6 +37,8 @@ static gboolean kind_fits(TmKind kind, char letter) {
     return kind == TM_KIND_PIXEL;
   case 'c':
     return kind == TM_KIND_COUNT;
+  case 'b':
+    return kind != TM_KIND_LABEL && kind != TM_KIND_COUNT;
   default:
     return kind != TM_KIND_LABEL && kind != TM_KIND_PIXEL && kind != TM_KIND_COUNT;
   }
@@ -115,5 +117,5 @@ double tm_rule_count_in(const TmNode *n, guint i) {
   return (double)tm_shape_count(n->in[i]->shape);
 }
 gsize tm_rule_elem(const TmNode *n, gsize elem) {
-  return n->kind == TM_KIND_ACT ? elem : 4;
+  return n->kind == TM_KIND_ACT ? elem : n->kind == TM_KIND_PIXEL ? 1 : 4;
 }

@@ -11,7 +11,7 @@ gboolean tm_rule_fail(const TmNode *n, GError **error, const char *format, ...) 
 gboolean tm_rule_setting(const TmNode *n, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /** Input i must be of the kind at letters[i]; the last letter stands for all that follow. 'x' numbers (ACT,
- * STAT, PARAM or STATE), 'l' LABEL, 'p' PIXEL, 'c' COUNT. */
+ * STAT, PARAM or STATE), 'l' LABEL, 'p' PIXEL, 'c' COUNT, 'b' numbers or PIXEL. */
 gboolean tm_rule_kinds(const TmNode *n, const char *letters, GError **error);
 
 /** Input @i has the shape of input @j. */

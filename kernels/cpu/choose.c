@@ -1,5 +1,6 @@
 /* choose.c: the tables, and which of them this processor can run. Compiled once, for any processor. */
 #include "kernels/conv3.h"
+#include "kernels/conv8.h"
 #include "kernels/kernels.h"
 #include "kernels/winograd.h"
 
@@ -52,7 +53,7 @@ static gpointer find_usable(gpointer unused) {
   const gboolean avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512bf16"))
+      __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni"))
     usable[n_usable++] = &avx512_table;
   if (avx2) usable[n_usable++] = &avx2_table;
 #endif
@@ -129,6 +130,16 @@ gsize tm_kernels_head_packed(int out, int in) {
 
 gsize tm_kernels_head_work(int width, int out) {
   return round_up((gsize)width * round_up((gsize)out, LANES) * sizeof(float), 64);
+}
+
+gsize tm_kernels_conv8_packed(int out, int in, int taps) {
+  const gsize depth = tm_conv8_depth(in);
+  return (gsize)taps * round_up((gsize)out, OUTS) * depth + round_up(depth, 64);
+}
+
+gsize tm_kernels_conv8_work(TmShape x, int side) {
+  const gsize rows = (gsize)tm_conv8_rows(x, side) + (gsize)side - 1, columns = (gsize)x.w + (gsize)side - 1;
+  return round_up(rows * columns * tm_conv8_depth(x.c), 64);
 }
 
 gsize tm_kernels_winograd_packed(int out, int in) {

@@ -13,11 +13,29 @@ TM_INLINE void pool_row(int n, TmDType t, int f, const TmView *x, const TmView *
   }
 }
 
+/* Bytes: the compiler finds the vectors. */
+TM_INLINE void pool_row_u8(int f, const TmView *x, const TmView *y, gsize yrow, gsize xrow) {
+  const gsize C = (gsize)x->shape.c;
+  for (int w = 0; w < y->shape.w; w++) {
+    guint8 *to = (guint8 *)y->data + view_at(y, yrow, w);
+    memset(to, 0, C);
+    for (int i = 0; i < f; i++)
+      for (int j = 0; j < f; j++) {
+        const guint8 *from = (const guint8 *)x->data + view_at(x, xrow + (gsize)i, w * f + j);
+        for (gsize c = 0; c < C; c++) to[c] = from[c] > to[c] ? from[c] : to[c];
+      }
+  }
+}
+
 void KERNEL(max_pool)(const TmTeam *team, const TmView *x, int factor, const TmView *y) {
   const gsize H = (gsize)y->shape.h;
   TM_PARALLEL(team, view_count(x))
   for (TmRange r = my_share(view_rows(y)); r.at < r.end; r.at++) {
     const gsize xrow = r.at / H * (gsize)x->shape.h + r.at % H * (gsize)factor;
+    if (x->dtype == TM_U8) {
+      pool_row_u8(factor, x, y, r.at, xrow);
+      continue;
+    }
     for (FOR_LANES(c, n, x->shape.c)) {
       if (factor == 2)
         BY_TYPE(x->dtype, n, pool_row, 2, x, y, r.at, xrow, c);

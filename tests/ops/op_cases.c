@@ -34,6 +34,15 @@
 #define MADE_POOL                                                                                            \
   { S(1, 1, 1, 1), TM_KIND_ACT, TM_FILL_MADE_POOL }
 
+#define BYTES(n, c, h, w)                                                                                    \
+  { S(n, c, h, w), TM_KIND_PIXEL, TM_FILL_PIXEL }
+#define WHOLE(n, c, h, w)                                                                                    \
+  { S(n, c, h, w), TM_KIND_STATE, TM_FILL_WHOLE }
+#define SMALL(c)                                                                                             \
+  { S(1, c, 1, 1), TM_KIND_STATE, TM_FILL_SMALL }
+#define BYTE(c)                                                                                              \
+  { S(1, c, 1, 1), TM_KIND_STATE, TM_FILL_PIXEL }
+
 #define CASE(label, OP, inputs, by, ...)                                                                     \
   { .name = label, .op = TM_OP_##OP, .n_in = (inputs), .gradient_by = (by), __VA_ARGS__ }
 #define IN(...) .in = {__VA_ARGS__}
@@ -84,6 +93,23 @@ static const TmOpCase cases[] = {
   CASE("channel_sum/odd", CHANNEL_SUM, 1, 0, IN(ACT(3, 5, 4, 7))),
   CASE("channel_sum/11 classes", CHANNEL_SUM, 1, 0, IN(ACT(2, 11, 9, 9))),
   CASE("channel_sum/1x1", CHANNEL_SUM, 1, 0, IN(ACT(1, 1, 1, 1))),
+
+  /* Quantised. */
+  CASE("conv_u8/3x3", CONV_U8, 5, 0, IN(BYTES(2, 3, 5, 17), WHOLE(33, 3, 3, 3), SMALL(33), BYTE(33), BYTE(3))),
+  CASE("conv_u8/1x1", CONV_U8, 5, 0, IN(BYTES(1, 6, 4, 5), WHOLE(7, 6, 1, 1), SMALL(7), BYTE(7), BYTE(6))),
+  CASE("conv_u8/5x5", CONV_U8, 5, 0, IN(BYTES(1, 5, 7, 3), WHOLE(4, 5, 5, 5), SMALL(4), BYTE(4), BYTE(5))),
+  CASE("conv_u8/32 to 64", CONV_U8, 5, 0, IN(BYTES(1, 32, 9, 30), WHOLE(64, 32, 3, 3), SMALL(64), BYTE(64), BYTE(32))),
+  CASE("conv_u8/70 to 40", CONV_U8, 5, 0, IN(BYTES(1, 70, 3, 13), WHOLE(40, 70, 3, 3), SMALL(40), BYTE(40), BYTE(70))),
+  CASE("conv_u8/1x1 picture", CONV_U8, 5, 0, IN(BYTES(3, 4, 1, 1), WHOLE(5, 4, 3, 3), SMALL(5), BYTE(5), BYTE(4))),
+  CASE("conv_transpose_u8/odd", CONV_TRANSPOSE_U8, 4, 0, IN(BYTES(2, 5, 3, 7), WHOLE(5, 6, 2, 2), SMALL(6), BYTE(6))),
+  CASE("conv_transpose_u8/64 to 33", CONV_TRANSPOSE_U8, 4, 0, IN(BYTES(1, 64, 5, 14), WHOLE(64, 33, 2, 2), SMALL(33), BYTE(33))),
+  CASE("argmax_u8/11 classes", ARGMAX_U8, 4, 0, IN(BYTES(2, 32, 6, 19), WHOLE(11, 32, 1, 1), SMALL(11), BYTE(11))),
+  CASE("argmax_u8/cut", ARGMAX_U8, 4, 0, IN(BYTES(1, 7, 8, 23), WHOLE(40, 7, 1, 1), SMALL(40), BYTE(40)),
+       WITH(.top = 1, .left = 2, .bottom = 3, .right = 1)),
+  CASE("max_pool/bytes", MAX_POOL, 1, 0, IN(BYTES(2, 35, 7, 5)), WITH(.factor = 2)),
+  CASE("max_pool/bytes by 3", MAX_POOL, 1, 0, IN(BYTES(1, 64, 7, 9)), WITH(.factor = 3)),
+  CASE("concat/bytes", CONCAT, 2, 0, IN(BYTES(2, 3, 4, 5), BYTES(2, 6, 4, 5))),
+  CASE("pad/bytes", PAD, 1, 0, IN(BYTES(1, 3, 4, 5)), WITH(.top = 2, .left = 1, .right = 3, .pad_mode = TM_PAD_REFLECT)),
 
   /* Batch normalisation. */
   CASE("bn_stats/odd", BN_STATS, 1, 0, IN(ACT(2, 5, 7, 3))),
@@ -239,6 +265,12 @@ void tm_op_case_fill(const TmOpCase *c, guint i, guint64 seed, float *dst) {
       break;
     case TM_FILL_UNIT:
       dst[k] = tm_random_range(&r, 0.1f, 0.9f);
+      break;
+    case TM_FILL_WHOLE:
+      dst[k] = (float)tm_random_int(&r, 255) - 127;
+      break;
+    case TM_FILL_SMALL:
+      dst[k] = tm_random_range(&r, 0.0002f, 0.001f);
       break;
     case TM_FILL_PIXEL:
       dst[k] = (float)tm_random_int(&r, 256);

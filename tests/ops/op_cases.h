@@ -14,6 +14,8 @@ typedef enum {
   TM_FILL_POSITIVE,   /* uniform in [0.5, 2) */
   TM_FILL_UNIT,       /* uniform in [0.1, 0.9) */
   TM_FILL_PIXEL,      /* 0..255 */
+  TM_FILL_WHOLE,      /* whole numbers from -127 to 127 */
+  TM_FILL_SMALL,      /* uniform in [0.0002, 0.001): what brings a quantised layer's sums to bytes */
   TM_FILL_LABEL,      /* 0..C-1 (C of input `classes_of`), about one in eight void: 255, or C */
   TM_FILL_VOID,       /* all 255 */
   TM_FILL_TICK,       /* a small whole number */

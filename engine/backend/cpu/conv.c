@@ -13,6 +13,9 @@ gboolean tm_cpu_is_conv(int op) {
   case TM_OP_CONV:
   case TM_OP_CONV_TRANSPOSE:
   case TM_OP_CONV_DW:
+  case TM_OP_CONV_U8:
+  case TM_OP_CONV_TRANSPOSE_U8:
+  case TM_OP_ARGMAX_U8:
   case TM_FUSED_CONV_STATS:
   case TM_FUSED_CONV_BN_INFER:
   case TM_FUSED_CONV_BN_INFER_RELU:
@@ -27,21 +30,26 @@ static gboolean is_folded(int op) {
   return op == TM_FUSED_CONV_BN_INFER || op == TM_FUSED_CONV_BN_INFER_RELU;
 }
 
+static gboolean is_quantised(int op) {
+  return op == TM_OP_CONV_U8 || op == TM_OP_CONV_TRANSPOSE_U8 || op == TM_OP_ARGMAX_U8;
+}
+
 static const CpuConvWay *way_of(CpuBackend *b, int op, const CpuConvShape *s, TmDType type) {
-  return op == TM_FUSED_CONV_ARGMAX ? &tm_cpu_conv_head : tm_cpu_conv_choose(b, s, type);
+  if (op == TM_FUSED_CONV_ARGMAX) return &tm_cpu_conv_head;
+  return is_quantised(op) ? &tm_cpu_conv_u8 : tm_cpu_conv_choose(b, s, type);
 }
 
 gboolean tm_cpu_conv_supports(CpuBackend *b, int op, const TmNode *node, TmDType precision) {
   const CpuConvShape s = tm_cpu_conv_shape(node);
   const CpuConvWay *way = way_of(b, op, &s, precision);
-  if (op == TM_FUSED_CONV_ARGMAX) return way->takes(b, &s, precision);
+  if (op == TM_FUSED_CONV_ARGMAX || is_quantised(op)) return way->takes(b, &s, precision);
   return way && (op != TM_FUSED_CONV_STATS || way->stats) && (!is_folded(op) || way->folds);
 }
 
 gboolean tm_cpu_conv_takes_slice(CpuBackend *b, int op, const TmNode *node, int operand, TmDType precision) {
   const CpuConvShape s = tm_cpu_conv_shape(node);
   const gboolean weights = operand == (node->op == TM_OP_CONV_DW ? ~0 : 1),
-                 labels = op == TM_FUSED_CONV_ARGMAX && operand < 0;
+                 labels = (op == TM_FUSED_CONV_ARGMAX || op == TM_OP_ARGMAX_U8) && operand < 0;
   const CpuConvWay *way = weights || labels ? NULL : way_of(b, op, &s, precision);
   return way && way->slices;
 }

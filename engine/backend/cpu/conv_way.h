@@ -23,7 +23,8 @@ typedef struct {
 } CpuConvWay;
 
 extern const CpuConvWay tm_cpu_conv_up2, tm_cpu_conv_direct, tm_cpu_conv_winograd;
-extern const CpuConvWay tm_cpu_conv_head; /* the pattern CONV_ARGMAX, which has no other */
+/* Of ops and patterns that have no other: CONV_ARGMAX; the quantised convolutions. */
+extern const CpuConvWay tm_cpu_conv_head, tm_cpu_conv_u8;
 #ifdef TM_HAVE_ONEDNN
 extern const CpuConvWay tm_cpu_conv_onednn;
 #endif

@@ -201,7 +201,8 @@ static gboolean prepare_step(CpuBackend *b, const TmProgram *p, const TmStep *s,
   one->call = call_of(b, p, s, &one->team);
   gsize stride = tm_kernels_work(widest(&one->call, s->n_out));
   if (tm_cpu_is_conv(s->op)) {
-    one->pack_always = s->op != TM_OP_CONV_DW && p->values[s->in[1]].home != TM_HOME_VALUE;
+    const TmHome home = p->values[s->in[1]].home;
+    one->pack_always = s->op != TM_OP_CONV_DW && home != TM_HOME_VALUE && home != TM_HOME_STATE;
     one->conv = tm_cpu_conv_new(b, s->op, &one->call, error);
     if (!one->conv) return FALSE;
     stride = MAX(stride, tm_cpu_conv_team_work(one->conv));
