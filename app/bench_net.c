@@ -5,6 +5,7 @@
 #include "engine/core/random.h"
 #include "engine/core/tensor.h"
 #include "engine/predict/infer_graph.h"
+#include "engine/predict/quantise.h"
 #include "engine/train/losses.h"
 
 struct _TmBenchNet {
@@ -87,8 +88,20 @@ static gboolean build_training(TmBenchNet *b, const TmSettings *s, const TmUNet 
   return compile(b, outputs, params->len, (TmNode **)params->pdata, grads, error);
 }
 
+static gboolean to_bytes(TmBenchNet *b, GError **error) {
+  if (!tm_graph_check(b->graph, error)) return FALSE;
+  g_autoptr(TmQuantised) q = tm_quantised_new(b->graph, b->labels, error);
+  if (!q) return FALSE;
+  tm_graph_free(b->graph);
+  b->graph = g_steal_pointer(&q->graph);
+  b->picture = q->picture;
+  b->labels = q->labels;
+  return TRUE;
+}
+
 static gboolean build_inference(TmBenchNet *b, const TmUNet *net, TmShape picture, GError **error) {
   b->labels = tm_infer_graph(b->graph, net, picture, &b->picture, NULL);
+  if (b->plan.int8 && !to_bytes(b, error)) return FALSE;
   g_autoptr(GPtrArray) outputs = g_ptr_array_new();
   g_ptr_array_add(outputs, b->labels);
   return compile(b, outputs, 0, NULL, NULL, error);
@@ -102,7 +115,23 @@ static gboolean write_state(TmBenchNet *b, const char *name, guint n, float valu
   return tm_params_write(b->params, p, values, error);
 }
 
+/* Whole weights, and factors that bring their sums to bytes. */
+static gboolean write_bytes(TmBenchNet *b, GError **error) {
+  TmRandom r;
+  tm_random_seed(&r, 2);
+  for (guint i = 0; i < b->params->list->len; i++) {
+    const TmParam *p = &g_array_index(b->params->list, TmParam, i);
+    const gsize n = tm_shape_count(p->shape);
+    const gboolean weights = g_str_has_suffix(p->name, ".bytes"), scale = g_str_has_suffix(p->name, ".scale");
+    g_autofree float *x = g_new(float, n);
+    for (gsize k = 0; k < n; k++) x[k] = weights ? (float)tm_random_int(&r, 255) - 127 : scale ? 2e-4f : 64;
+    if (!tm_params_write(b->params, p, x, error)) return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean open_weights(TmBenchNet *b, GError **error) {
+  if (b->plan.int8) return write_bytes(b, error);
   if (!tm_params_init(b->params, 1, error) || !write_state(b, "input.mean", 3, 127.5f, error) ||
       !write_state(b, "input.std", 3, 73.9f, error) ||
       !write_state(b, "class_weights", (guint)b->plan.classes, 1, error))

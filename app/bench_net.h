@@ -10,6 +10,7 @@ typedef struct {
       training; /* a whole step: batch in, forward, backward, AdamW; else picture in, class indices out */
   int batch, height, width, classes;
   TmDType precision;
+  gboolean int8; /* inference: of a net of bytes, whatever the precision */
 } TmBenchPlan;
 
 typedef struct _TmBenchNet TmBenchNet;

@@ -105,7 +105,7 @@ static gboolean bench_net(gboolean training, const Options *o, Result *r, GError
   tm_backend_info(backend, &info);
   r->device = g_strdup_printf("%s: %s, %s", backend->api->name, info.name ? info.name : "?",
                               info.detail ? info.detail : "?");
-  gboolean bf16 = o->precision ? strcmp(o->precision, "bf16") == 0 : info.bf16;
+  const char *precision = o->precision ? o->precision : info.bf16 ? "bf16" : "f32";
   tm_backend_info_clear(&info);
   TmSettings s;
   tm_settings_defaults(&s);
@@ -118,10 +118,11 @@ static gboolean bench_net(gboolean training, const Options *o, Result *r, GError
                       .height = r->height,
                       .width = r->width,
                       .classes = CLASSES,
-                      .precision = bf16 ? TM_BF16 : TM_F32};
+                      .precision = strcmp(precision, "bf16") == 0 ? TM_BF16 : TM_F32,
+                      .int8 = strcmp(precision, "int8") == 0};
   g_autoptr(TmBenchNet) net = tm_bench_net_new(backend, &s, &plan, error);
   if (!net) return FALSE;
-  r->precision = tm_dtype_name(plan.precision);
+  r->precision = plan.int8 ? "int8" : tm_dtype_name(plan.precision);
   r->flops = tm_bench_net_flops(net);
   r->memory = tm_bench_net_memory(net);
   return time_it(run_net, net, r, error);
@@ -162,8 +163,10 @@ static int check(const char *what, Options *o, Result *r) {
   gboolean infer = strcmp(what, "infer") == 0;
   if (!infer && strcmp(what, "step") != 0 && strcmp(what, "loader") != 0)
     return tm_cli_usage(c, _("“%s” cannot be timed: it is step, infer or loader."), what);
-  if (o->precision && strcmp(o->precision, "f32") != 0 && strcmp(o->precision, "bf16") != 0)
-    return tm_cli_usage(c, _("the precision “%s” is not in this program: it is f32 or bf16."), o->precision);
+  const gboolean int8 = o->precision && strcmp(o->precision, "int8") == 0;
+  if (o->precision && !int8 && strcmp(o->precision, "f32") != 0 && strcmp(o->precision, "bf16") != 0)
+    return tm_cli_usage(c, _("the precision “%s” is not in this program: it is f32, bf16 or int8."), o->precision);
+  if (int8 && !infer) return tm_cli_usage(c, "%s", _("int8 is for infer: nothing is trained in it."));
   if (o->base < 1 || o->base > LARGEST_BASE)
     return tm_cli_usage(c, _("--base is from 1 to %d."), LARGEST_BASE);
   if (o->depth < 2 || o->depth > 5) return tm_cli_usage(c, "%s", _("--depth is from 2 to 5."));
@@ -204,7 +207,7 @@ static int bench(int argc, char **argv) {
       {"size", 0, 0, G_OPTION_ARG_STRING, &o.size,
        N_("Height and width: step and loader 352x480, infer 368x480"), N_("HxW")},
       {"precision", 0, 0, G_OPTION_ARG_STRING, &o.precision,
-       N_("f32 or bf16; else what the processor is best at"), N_("TYPE")},
+       N_("f32, bf16 or, infer, int8; else what the processor is best at"), N_("TYPE")},
       {"steps", 0, 0, G_OPTION_ARG_INT, &o.steps,
        N_("Runs that are timed, after 3 that are not: step 6, infer 20"), N_("N")},
       {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, N_("auto, cuda, cpu or ref"), N_("NAME")},
@@ -241,7 +244,7 @@ const TmCommand tm_command_bench = {
            "infer: picture in, class indices out; loader: decode and augment. The figure is the median.\n\n"
            "Examples:\n"
            "  tarmac bench step --base 32 --batch 4 --size 352x480 --precision bf16\n"
-           "  tarmac bench infer --precision f32 --steps 50 --json\n"
+           "  tarmac bench infer --precision int8 --steps 50 --json\n"
            "  tarmac bench loader --data camvid --batch 8 --size 320x320"),
     .run = bench,
 };

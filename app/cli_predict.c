@@ -2,12 +2,13 @@
 #include <glib/gi18n.h>
 
 #include "app/cli.h"
+#include "app/cli_precision.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
 #include "engine/predict/predictor.h"
 
 typedef struct {
-  char *out, *backend;
+  char *out, *backend, *precision;
   int threads;
   gboolean replace, json;
 } Options;
@@ -17,10 +18,11 @@ static gboolean on_progress(guint done, guint total, gpointer user) {
   return tm_interrupt_caught() == 0;
 }
 
-static void print_json(const char *run, const Options *o, const TmFolderResult *result) {
+static void print_json(const char *run, const Options *o, const char *precision, const TmFolderResult *result) {
   JsonObject *out = json_object_new();
   json_object_set_string_member(out, "run", run);
   json_object_set_string_member(out, "out", o->out);
+  json_object_set_string_member(out, "precision", precision);
   json_object_set_int_member(out, "done", result->done);
   json_object_set_int_member(out, "failed", result->failed);
   JsonArray *errors = json_array_new();
@@ -37,6 +39,8 @@ static int write_masks(const char *run, const char *folder, const Options *o) {
   TmBackendOptions backend = {.threads = o->threads};
   g_autoptr(TmPredictor) p = tm_predictor_open(run, o->backend, &backend, &error);
   if (!p) return tm_cli_fail(error, TM_EXIT_FAILED);
+  if (!tm_cli_set_precision(p, o->precision, run, NULL, &error))
+    return tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
   TmFolderResult result = {0};
   gboolean good;
   {
@@ -50,7 +54,7 @@ static int write_masks(const char *run, const char *folder, const Options *o) {
     code =
         tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
   if (good && o->json)
-    print_json(run, o, &result);
+    print_json(run, o, tm_predictor_precision(p), &result);
   else if (good)
     g_print(_("%u pictures predicted, %u failed: masks, overlays and classes.csv are in %s\n"), result.done,
             result.failed, o->out);
@@ -65,6 +69,8 @@ static int predict(int argc, char **argv) {
        N_("DIR")},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &o.replace, N_("Write over results that are there already"), NULL},
       {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, N_("auto, cuda, cpu or ref"), N_("NAME")},
+      {"precision", 0, 0, G_OPTION_ARG_STRING, &o.precision,
+       N_("f32, bf16 or int8; auto, unless said, is what engine and run suggest"), N_("TYPE")},
       {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, N_("Processor threads; 0 uses all"), N_("N")},
       {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, N_("End with one line of JSON on standard output"), NULL},
       {NULL},
@@ -83,6 +89,7 @@ static int predict(int argc, char **argv) {
   }
   g_free(o.out);
   g_free(o.backend);
+  g_free(o.precision);
   return code;
 }
 

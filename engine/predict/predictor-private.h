@@ -28,11 +28,18 @@ struct _TmPredictor {
   TmSettings settings;
   TmNetMeta meta; /* classes, mean, std, epoch */
   TmUNet net;
-  TmDType precision;
+  TmDType precision; /* of the trained net's activations */
   TmParams *params;
+  GHashTable *limits; /* of its layers' numbers, see calibrate.h; NULL: not known yet */
+  TmParams *bytes;    /* of the net of bytes; NULL: not int8 */
   TmPredictProgram programs[TM_PREDICT_PROGRAMS];
   guint64 clock;
 };
+
+/** What the backend and the checkpoint's settings suggest. */
+TmDType tm_predictor_choose_precision(const TmPredictor *p);
+/** Forgets the programs made so far. */
+void tm_predictor_forget_programs(TmPredictor *p);
 
 /** The picture in one piece. */
 gboolean tm_predictor_run_whole(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels,

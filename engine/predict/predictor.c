@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/predict/infer_graph.h"
+#include "engine/predict/quantise.h"
 #include "engine/predict/tiles.h"
 #include "engine/run/run_dir.h"
 
@@ -85,7 +86,7 @@ static gboolean read_meta(TmPredictor *p, TmCheckpoint *c, GError **error) {
   return FALSE;
 }
 
-static TmDType choose_precision(const TmPredictor *p) {
+TmDType tm_predictor_choose_precision(const TmPredictor *p) {
   TmBackendInfo info = {0};
   tm_backend_info(p->backend, &info);
   const gboolean bf16 = info.bf16 && !g_str_equal(p->settings.precision, "f32");
@@ -103,7 +104,7 @@ TmPredictor *tm_predictor_open(const char *path, const char *backend, const TmBa
       !(p->backend = tm_backend_open(backend, options ? options : &defaults, error)))
     return NULL;
   tm_infer_net(&p->settings, p->meta.classes->n, &p->net);
-  p->precision = choose_precision(p);
+  p->precision = tm_predictor_choose_precision(p);
   return make_params(p, c, error) ? g_steal_pointer(&p) : NULL;
 }
 
@@ -113,9 +114,15 @@ static void clear_program(TmPredictProgram *s) {
   *s = (TmPredictProgram){0};
 }
 
+void tm_predictor_forget_programs(TmPredictor *p) {
+  for (guint i = 0; i < TM_PREDICT_PROGRAMS; i++) clear_program(&p->programs[i]);
+}
+
 void tm_predictor_free(TmPredictor *p) {
   if (!p) return;
-  for (guint i = 0; i < TM_PREDICT_PROGRAMS; i++) clear_program(&p->programs[i]);
+  tm_predictor_forget_programs(p);
+  g_clear_pointer(&p->limits, g_hash_table_unref);
+  g_clear_pointer(&p->bytes, tm_params_free);
   g_clear_pointer(&p->params, tm_params_free);
   g_clear_pointer(&p->backend, tm_backend_close);
   tm_net_meta_clear(&p->meta);
@@ -138,12 +145,24 @@ guint tm_predictor_epoch(const TmPredictor *p) {
 
 /* ---- run ---- */
 
+static gboolean to_bytes(TmPredictProgram *s, GError **error) {
+  g_autoptr(TmQuantised) q = tm_quantised_new(s->graph, s->labels, error);
+  if (!q) return FALSE;
+  tm_graph_free(s->graph);
+  s->graph = g_steal_pointer(&q->graph);
+  s->picture = q->picture;
+  s->labels = q->labels;
+  return TRUE;
+}
+
 static gboolean compile(TmPredictor *p, TmPredictProgram *s, int w, int h, GError **error) {
   s->graph = tm_graph_new();
   s->labels = tm_infer_graph(s->graph, &p->net, TM_SHAPE(1, 3, h, w), &s->picture, NULL);
-  if (!tm_graph_check(s->graph, error)) return FALSE;
-  const TmProgramOptions options = {.precision = p->precision, .n_outputs = 1, .outputs = &s->labels};
-  if (!(s->program = tm_program_new(p->backend, p->params, s->graph, &options, error))) return FALSE;
+  if (!tm_graph_check(s->graph, error) || (p->bytes && !to_bytes(s, error))) return FALSE;
+  const TmProgramOptions options = {
+      .precision = p->bytes ? TM_F32 : p->precision, .n_outputs = 1, .outputs = &s->labels};
+  TmParams *params = p->bytes ? p->bytes : p->params;
+  if (!(s->program = tm_program_new(p->backend, params, s->graph, &options, error))) return FALSE;
   s->w = w;
   s->h = h;
   return TRUE;
@@ -169,7 +188,7 @@ static TmPredictProgram *program_for(TmPredictor *p, int w, int h, GError **erro
       return NULL;
     }
     /* Programs of other sizes may hold what is missing. */
-    for (guint i = 0; i < TM_PREDICT_PROGRAMS; i++) clear_program(&p->programs[i]);
+    tm_predictor_forget_programs(p);
     if (!compile(p, oldest, w, h, error)) {
       clear_program(oldest);
       return NULL;

@@ -19,6 +19,19 @@ const TmSettings *tm_predictor_settings(const TmPredictor *p);
 const char *tm_predictor_checkpoint(const TmPredictor *p); /* path of the file in use */
 guint tm_predictor_epoch(const TmPredictor *p);
 
+/** Computes in "f32", "bf16" or "int8" from now on, or in what the engine and the checkpoint's settings suggest, "auto", as
+ * after opening. int8 needs the ranges of the network's numbers: see below. TM_ERROR_SETTING names another word,
+ * TM_ERROR_DATA says that the ranges are missing, TM_ERROR_UNSUPPORTED what int8 cannot do. */
+gboolean tm_predictor_set_precision(TmPredictor *p, const char *precision, GError **error);
+/** "f32", "bf16" or "int8". */
+const char *tm_predictor_precision(const TmPredictor *p);
+/** Are the ranges of this checkpoint known, from the file beside it or from calibrating? */
+gboolean tm_predictor_is_calibrated(TmPredictor *p);
+/** Measures them on pictures of @d, TM_CALIBRATE_PICTURES at most, and remembers them beside the checkpoint, where that can be
+ * written; progress as in the scan (NULL allowed). */
+gboolean tm_predictor_calibrate(TmPredictor *p, const TmDataset *d, gboolean (*progress)(guint done, guint total, gpointer user),
+                                gpointer user, GError **error);
+
 /** Predicts @rgb (h*w*3) into @labels (h*w class indices). Programs for the last few sizes are kept. */
 gboolean tm_predictor_run(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, GError **error);
 
