@@ -165,7 +165,8 @@ static int check(const char *what, Options *o, Result *r) {
     return tm_cli_usage(c, _("“%s” cannot be timed: it is step, infer or loader."), what);
   const gboolean int8 = o->precision && strcmp(o->precision, "int8") == 0;
   if (o->precision && !int8 && strcmp(o->precision, "f32") != 0 && strcmp(o->precision, "bf16") != 0)
-    return tm_cli_usage(c, _("the precision “%s” is not in this program: it is f32, bf16 or int8."), o->precision);
+    return tm_cli_usage(c, _("the precision “%s” is not in this program: it is f32, bf16 or int8."),
+                        o->precision);
   if (int8 && !infer) return tm_cli_usage(c, "%s", _("int8 is for infer: nothing is trained in it."));
   if (o->base < 1 || o->base > LARGEST_BASE)
     return tm_cli_usage(c, _("--base is from 1 to %d."), LARGEST_BASE);

@@ -54,8 +54,8 @@ static gboolean score(const char *run, const Options *o, TmSplit split, GError *
   }
   if (!tm_cli_set_precision(p, o->precision, run, d, error)) return FALSE;
   g_printerr(_("%s, epoch %u, in %s, on %s: %u pictures of the split “%s”.\n"), tm_predictor_checkpoint(p),
-             tm_predictor_epoch(p), tm_predictor_precision(p), tm_dataset_title(d), tm_dataset_n_split(d, split),
-             tm_split_name(split));
+             tm_predictor_epoch(p), tm_predictor_precision(p), tm_dataset_title(d),
+             tm_dataset_n_split(d, split), tm_split_name(split));
   g_autoptr(TmConfusion) confusion = tm_confusion_new(classes->n);
   {
     g_autoptr(TmProgress) progress = tm_progress_new(_("Predicting"), _("pictures"));
@@ -119,14 +119,16 @@ const TmCommand tm_command_evaluate = {
     .name = "evaluate",
     .operands = N_("RUN"),
     .summary = N_("score a run's best network: IoU by class"),
-    .detail = N_("Scores the best network of a run on pictures it was not trained on. All pixels of the "
-                 "split go into one confusion\n"
-                 "matrix; a class in neither truth nor prediction is n/a and outside the mean. int8 is the fastest: the first time, it\n"
-                 "measures the network on training pictures and remembers the result beside the checkpoint.\n\n"
-                 "Examples:\n"
-                 "  tarmac evaluate runs/wide\n"
-                 "  tarmac evaluate runs/wide --split test\n"
-                 "  tarmac evaluate runs/wide --precision int8\n"
-                 "  tarmac evaluate runs/wide --data other-roads --json"),
+    .detail =
+        N_("Scores the best network of a run on pictures it was not trained on. All pixels of the "
+           "split go into one confusion\n"
+           "matrix; a class in neither truth nor prediction is n/a and outside the mean. int8 is the "
+           "fastest: the first time, it\n"
+           "measures the network on training pictures and remembers the result beside the checkpoint.\n\n"
+           "Examples:\n"
+           "  tarmac evaluate runs/wide\n"
+           "  tarmac evaluate runs/wide --split test\n"
+           "  tarmac evaluate runs/wide --precision int8\n"
+           "  tarmac evaluate runs/wide --data other-roads --json"),
     .run = evaluate,
 };

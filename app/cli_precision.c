@@ -24,12 +24,14 @@ static gboolean calibrate_on_run(TmPredictor *p, const char *run, GError **error
     g_autoptr(TmDataset) d = tm_dataset_open(source.path, &source.options, error);
     if (d) return calibrate(p, d, error);
   }
-  g_prefix_error(error, "%s", _("int8 first measures the network on pictures; tarmac evaluate --precision int8 "
-                                "--data does so on a folder of your choice. "));
+  g_prefix_error(error, "%s",
+                 _("int8 first measures the network on pictures; tarmac evaluate --precision int8 "
+                   "--data does so on a folder of your choice. "));
   return FALSE;
 }
 
-gboolean tm_cli_set_precision(TmPredictor *p, const char *precision, const char *run, const TmDataset *d, GError **error) {
+gboolean tm_cli_set_precision(TmPredictor *p, const char *precision, const char *run, const TmDataset *d,
+                              GError **error) {
   if (!precision) precision = "auto";
   if (strcmp(precision, "int8") == 0 && !tm_predictor_is_calibrated(p) &&
       !(d ? calibrate(p, d, error) : calibrate_on_run(p, run, error)))

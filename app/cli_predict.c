@@ -18,7 +18,8 @@ static gboolean on_progress(guint done, guint total, gpointer user) {
   return tm_interrupt_caught() == 0;
 }
 
-static void print_json(const char *run, const Options *o, const char *precision, const TmFolderResult *result) {
+static void print_json(const char *run, const Options *o, const char *precision,
+                       const TmFolderResult *result) {
   JsonObject *out = json_object_new();
   json_object_set_string_member(out, "run", run);
   json_object_set_string_member(out, "out", o->out);
@@ -40,7 +41,8 @@ static int write_masks(const char *run, const char *folder, const Options *o) {
   g_autoptr(TmPredictor) p = tm_predictor_open(run, o->backend, &backend, &error);
   if (!p) return tm_cli_fail(error, TM_EXIT_FAILED);
   if (!tm_cli_set_precision(p, o->precision, run, NULL, &error))
-    return tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
+    return tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught()
+                                 : tm_cli_fail(error, TM_EXIT_FAILED);
   TmFolderResult result = {0};
   gboolean good;
   {

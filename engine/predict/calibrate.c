@@ -14,7 +14,8 @@ enum { MOST_SIDE = 512, JSON_DEPTH = 8 };
 /* ---- the file ---- */
 
 char *tm_calibration_path(const char *path) {
-  const gsize stem = g_str_has_suffix(path, ".safetensors") ? strlen(path) - strlen(".safetensors") : strlen(path);
+  const gsize stem =
+      g_str_has_suffix(path, ".safetensors") ? strlen(path) - strlen(".safetensors") : strlen(path);
   g_autofree char *name = g_strndup(path, stem);
   return g_strconcat(name, ".int8.json", NULL);
 }
@@ -53,7 +54,8 @@ GHashTable *tm_calibration_read(const char *path, guint32 weights_sum) {
   GHashTable *limits = limits_new();
   g_autoptr(GList) names = json_object_get_members(json_node_get_object(values));
   for (GList *i = names; i; i = i->next)
-    set_limit(limits, i->data, json_object_get_double_member_with_default(json_node_get_object(values), i->data, 0));
+    set_limit(limits, i->data,
+              json_object_get_double_member_with_default(json_node_get_object(values), i->data, 0));
   return limits;
 }
 
@@ -104,13 +106,15 @@ static TmRange *range_of(Meter *m, const char *name) {
 }
 
 static gboolean measure(Meter *m, const guint8 *rgb, GError **error) {
-  if (!tm_program_write(m->program, m->picture, rgb, TM_U8, error) || !tm_program_run(m->program, error)) return FALSE;
+  if (!tm_program_write(m->program, m->picture, rgb, TM_U8, error) || !tm_program_run(m->program, error))
+    return FALSE;
   for (guint i = 0; i < m->taps->len; i++) {
     const TmNode *n = m->taps->pdata[i];
     const gsize count = tm_shape_count(n->shape);
     g_autofree float *x = g_try_new(float, count);
     if (!x) {
-      g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for the numbers of “%s”."), n->name);
+      g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for the numbers of “%s”."),
+                  n->name);
       return FALSE;
     }
     if (!tm_program_read(m->program, n, x, TM_F32, error)) return FALSE;
@@ -125,7 +129,8 @@ static gboolean measure_entry(Meter *m, const TmDataset *d, guint entry, GError 
   if (!tm_dataset_read(d, entry, &s, error)) return FALSE;
   const int w = MIN(s.w, MOST_SIDE), h = MIN(s.h, MOST_SIDE), left = (s.w - w) / 2, top = (s.h - h) / 2;
   for (int i = 0; i < h; i++)
-    memmove(s.rgb + (gsize)i * (gsize)w * 3, s.rgb + ((gsize)(top + i) * (gsize)s.w + (gsize)left) * 3, (gsize)w * 3);
+    memmove(s.rgb + (gsize)i * (gsize)w * 3, s.rgb + ((gsize)(top + i) * (gsize)s.w + (gsize)left) * 3,
+            (gsize)w * 3);
   return meter_open(m, w, h, error) && measure(m, s.rgb, error);
 }
 
@@ -150,8 +155,9 @@ static GHashTable *limits_of(Meter *m) {
   return limits;
 }
 
-GHashTable *tm_calibrate(TmPredictor *p, const TmDataset *d, gboolean (*progress)(guint done, guint total, gpointer user),
-                         gpointer user, GError **error) {
+GHashTable *tm_calibrate(TmPredictor *p, const TmDataset *d,
+                         gboolean (*progress)(guint done, guint total, gpointer user), gpointer user,
+                         GError **error) {
   g_autoptr(GArray) entries = choose_entries(d);
   if (entries->len == 0) {
     g_set_error(error, TM_ERROR, TM_ERROR_DATA, _("“%s” has no pictures to measure the network's ranges on."),
@@ -165,7 +171,8 @@ GHashTable *tm_calibrate(TmPredictor *p, const TmDataset *d, gboolean (*progress
   for (guint i = 0; ok && i < entries->len; i++) {
     ok = measure_entry(&m, d, g_array_index(entries, guint, i), error);
     if (ok && progress && !progress(i + 1, entries->len, user)) {
-      g_set_error_literal(error, TM_ERROR, TM_ERROR_CANCELLED, _("Measuring the network's ranges was stopped."));
+      g_set_error_literal(error, TM_ERROR, TM_ERROR_CANCELLED,
+                          _("Measuring the network's ranges was stopped."));
       ok = FALSE;
     }
   }

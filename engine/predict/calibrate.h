@@ -1,5 +1,5 @@
-/* calibrate.h: what a trained net's layers make of some pictures, from which the ranges of its bytes follow; and the
- * file beside the checkpoint that remembers them. */
+/* calibrate.h: what a trained net's layers make of some pictures, from which the ranges of its bytes follow;
+ * and the file beside the checkpoint that remembers them. */
 #pragma once
 
 #include "engine/predict/predictor.h"
@@ -7,10 +7,11 @@
 
 enum { TM_CALIBRATE_PICTURES = 32 };
 
-/** Runs up to TM_CALIBRATE_PICTURES pictures of @d, of the training split where it has one, spread evenly over it,
- * and returns the limit of each layer's numbers: names to double*. Progress as in evaluate. */
-GHashTable *tm_calibrate(TmPredictor *p, const TmDataset *d, gboolean (*progress)(guint done, guint total, gpointer user),
-                         gpointer user, GError **error);
+/** Runs up to TM_CALIBRATE_PICTURES pictures of @d, of the training split where it has one, spread evenly
+ * over it, and returns the limit of each layer's numbers: names to double*. Progress as in evaluate. */
+GHashTable *tm_calibrate(TmPredictor *p, const TmDataset *d,
+                         gboolean (*progress)(guint done, guint total, gpointer user), gpointer user,
+                         GError **error);
 
 /** Writes the limits of @weights_sum's weights. */
 gboolean tm_calibration_write(const char *path, GHashTable *limits, guint32 weights_sum, GError **error);

@@ -40,14 +40,16 @@ gboolean tm_predictor_calibrate(TmPredictor *p, const TmDataset *d,
   g_clear_pointer(&p->limits, g_hash_table_unref);
   p->limits = limits;
   g_autofree char *path = tm_calibration_path(p->path);
-  tm_calibration_write(path, limits, sum, NULL); /* where it cannot be written it is measured again next time */
+  tm_calibration_write(path, limits, sum,
+                       NULL); /* where it cannot be written it is measured again next time */
   return TRUE;
 }
 
 /* The smallest graph names all numbers; programs for real sizes find them by name. */
 static TmParams *make_bytes(TmPredictor *p, GError **error) {
   g_autoptr(TmGraph) g = tm_graph_new();
-  TmNode *labels = tm_infer_graph(g, &p->net, TM_SHAPE(1, 3, 1 << p->net.depth, 1 << p->net.depth), NULL, NULL);
+  TmNode *labels =
+      tm_infer_graph(g, &p->net, TM_SHAPE(1, 3, 1 << p->net.depth, 1 << p->net.depth), NULL, NULL);
   if (!tm_graph_check(g, error)) return NULL;
   g_autoptr(TmQuantised) q = tm_quantised_new(g, labels, error);
   g_autoptr(TmParams) bytes = q ? tm_params_new(p->backend, q->graph, error) : NULL;
@@ -57,10 +59,11 @@ static TmParams *make_bytes(TmPredictor *p, GError **error) {
 static gboolean to_int8(TmPredictor *p, GError **error) {
   if (!tm_predictor_is_calibrated(p)) {
     g_autofree char *shown = g_filename_display_name(p->path);
-    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
-                _("int8 needs the ranges of the network's numbers, and those of “%s” were not measured yet. Evaluate "
-                  "it in int8 on some pictures first."),
-                shown);
+    g_set_error(
+        error, TM_ERROR, TM_ERROR_DATA,
+        _("int8 needs the ranges of the network's numbers, and those of “%s” were not measured yet. Evaluate "
+          "it in int8 on some pictures first."),
+        shown);
     return FALSE;
   }
   TmParams *bytes = make_bytes(p, error);
@@ -81,8 +84,8 @@ gboolean tm_predictor_set_precision(TmPredictor *p, const char *precision, GErro
   } else if (g_str_equal(precision, "bf16")) {
     type = TM_BF16;
   } else {
-    g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("There is no precision “%s”: it is auto, f32, bf16 or int8."),
-                precision);
+    g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+                _("There is no precision “%s”: it is auto, f32, bf16 or int8."), precision);
     return FALSE;
   }
   tm_predictor_forget_programs(p);

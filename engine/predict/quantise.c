@@ -12,10 +12,11 @@ typedef struct {
 } Walk;
 
 static gboolean cannot(const Walk *w, const TmNode *n) {
-  g_set_error(w->error, TM_ERROR, TM_ERROR_UNSUPPORTED,
-              _("This network has a part that cannot run in int8: %s%s%s. Use bf16 or f32 for it; networks with "
-                "transposed upsampling run in int8."),
-              tm_op_info(n->op)->name, n->name ? " " : "", n->name ? n->name : "");
+  g_set_error(
+      w->error, TM_ERROR, TM_ERROR_UNSUPPORTED,
+      _("This network has a part that cannot run in int8: %s%s%s. Use bf16 or f32 for it; networks with "
+        "transposed upsampling run in int8."),
+      tm_op_info(n->op)->name, n->name ? " " : "", n->name ? n->name : "");
   return FALSE;
 }
 
@@ -48,9 +49,10 @@ static gboolean quantisable(const TmNode *n, const TmQuantisedLayer *l) {
   const TmAttrs *a = &n->attrs;
   const TmShape k = n->in[1]->shape;
   if (!n->name || a->groups > 1 || a->dilation > 1) return FALSE;
-  if (n->op == TM_OP_CONV_TRANSPOSE) /* its four taps would need offsets of their own for another 0 than byte 0 */
-    return zero_is_byte_0(l) && k.h == 2 && k.w == 2 && a->stride == 2 && a->pad == 0 && n->shape.h == 2 * n->in[0]->shape.h &&
-           n->shape.w == 2 * n->in[0]->shape.w;
+  if (n->op ==
+      TM_OP_CONV_TRANSPOSE) /* its four taps would need offsets of their own for another 0 than byte 0 */
+    return zero_is_byte_0(l) && k.h == 2 && k.w == 2 && a->stride == 2 && a->pad == 0 &&
+           n->shape.h == 2 * n->in[0]->shape.h && n->shape.w == 2 * n->in[0]->shape.w;
   return a->stride <= 1 && k.h == k.w && k.h % 2 == 1 && a->pad == k.h / 2;
 }
 
@@ -67,7 +69,8 @@ static TmNode *add_layer(Walk *w, const TmQuantisedLayer *layer, const TmAttrs *
          *scale = state(w, layer, ".scale", outs), *offset = state(w, layer, ".offset", outs);
   g_array_append_val(w->q->layers, *layer);
   if (!layer->out) return tm_node(g, TM_OP_ARGMAX_U8, "labels", cut, x, weights, scale, offset);
-  if (n->op == TM_OP_CONV_TRANSPOSE) return tm_node(g, TM_OP_CONV_TRANSPOSE_U8, NULL, NULL, x, weights, scale, offset);
+  if (n->op == TM_OP_CONV_TRANSPOSE)
+    return tm_node(g, TM_OP_CONV_TRANSPOSE_U8, NULL, NULL, x, weights, scale, offset);
   TmNode *zero = state(w, layer, ".zero", TM_SHAPE(1, n->in[0]->shape.c, 1, 1));
   return tm_node(g, TM_OP_CONV_U8, NULL, NULL, x, weights, scale, offset, zero);
 }

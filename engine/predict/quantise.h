@@ -1,10 +1,11 @@
 /* quantise.h: a trained net turned into one of bytes (Jacob et al., 2018), after training.
  *
- * Activations become bytes q that stand for s (q - z): behind a ReLU z = 0 and s = limit / 255, elsewhere z = 128
- * and s = limit / 127, with the limit of tm_range_limit(). The picture's own bytes are the first activations,
- * s = 1 / std and z = mean of each colour. Batch normalisation and the scales of a layer's inputs, also of the two
- * halves of a concat, go into its weights, which are rounded to whole numbers by one scale an output channel; what
- * remains of all that is one factor and one offset an output channel (engine/ops/quantised.c). */
+ * Activations become bytes q that stand for s (q - z): behind a ReLU z = 0 and s = limit / 255, elsewhere z =
+ * 128 and s = limit / 127, with the limit of tm_range_limit(). The picture's own bytes are the first
+ * activations, s = 1 / std and z = mean of each colour. Batch normalisation and the scales of a layer's
+ * inputs, also of the two halves of a concat, go into its weights, which are rounded to whole numbers by one
+ * scale an output channel; what remains of all that is one factor and one offset an output channel
+ * (engine/ops/quantised.c). */
 #pragma once
 
 #include "engine/graph/graph.h"
@@ -25,7 +26,7 @@ typedef struct {
 typedef struct {
   TmGraph *graph; /* the net of bytes, its numbers STATE */
   TmNode *picture, *labels;
-  GArray *layers; /* TmQuantisedLayer */
+  GArray *layers;           /* TmQuantisedLayer */
   const TmNode *mean, *std; /* of the picture, in the trained net */
 } TmQuantised;
 
@@ -40,6 +41,7 @@ static inline gboolean tm_quantised_positive(const TmNode *value) {
   return value->op == TM_OP_RELU;
 }
 
-/** Computes all numbers of @bytes, the parameter set of q->graph, from those of the trained net and the @limits of
- * its layers: by name of each layer's out, a double*. */
-gboolean tm_quantised_fill(const TmQuantised *q, TmParams *bytes, TmParams *net, GHashTable *limits, GError **error);
+/** Computes all numbers of @bytes, the parameter set of q->graph, from those of the trained net and the
+ * @limits of its layers: by name of each layer's out, a double*. */
+gboolean tm_quantised_fill(const TmQuantised *q, TmParams *bytes, TmParams *net, GHashTable *limits,
+                           GError **error);

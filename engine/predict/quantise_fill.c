@@ -10,8 +10,8 @@
 
 /* What a layer is computed from, on the host. All by output or input channel. */
 typedef struct {
-  float *weights;            /* as stored: O,kH,kW,I or, transposed, I,kH,kW,O */
-  float *factor, *bias;      /* what normalisation and bias make of the sums */
+  float *weights;       /* as stored: O,kH,kW,I or, transposed, I,kH,kW,O */
+  float *factor, *bias; /* what normalisation and bias make of the sums */
   double *in_scale, *in_zero;
   int ins, outs, taps;
   gboolean transposed;
@@ -73,7 +73,8 @@ static gboolean read_inputs(Layer *l, const TmQuantised *q, const TmQuantisedLay
     g_autofree float *std = NULL;
     double limit = 0;
     if (value && !find_limit(limits, value, &limit, error)) return FALSE;
-    if (!value && (!(mean = read_node(net, q->mean, error)) || !(std = read_node(net, q->std, error)))) return FALSE;
+    if (!value && (!(mean = read_node(net, q->mean, error)) || !(std = read_node(net, q->std, error))))
+      return FALSE;
     const gboolean positive = value && tm_quantised_positive(value);
     for (int k = 0; k < from->parts[i].channels; k++, c++) {
       l->in_scale[c] = value ? scale_of(limit, positive) : 1 / (double)std[k];
@@ -129,10 +130,12 @@ static gboolean layer_init(Layer *l, const TmQuantisedLayer *from, TmParams *net
   return l->bias && (!from->norm || read_normalisation(l, from->norm, net, error));
 }
 
-static gboolean write_part(TmParams *bytes, const TmNode *conv, const char *part, const float *values, GError **error) {
+static gboolean write_part(TmParams *bytes, const TmNode *conv, const char *part, const float *values,
+                           GError **error) {
   g_autofree char *name = g_strconcat(conv->name, part, NULL);
   const TmParam *p = tm_params_find(bytes, name);
-  return !p || tm_params_write(bytes, p, values, error); /* only convolutions of a picture's size have a zero */
+  return !p ||
+         tm_params_write(bytes, p, values, error); /* only convolutions of a picture's size have a zero */
 }
 
 static gboolean fill_layer(const TmQuantised *q, const TmQuantisedLayer *from, TmParams *bytes, TmParams *net,
@@ -152,8 +155,10 @@ static gboolean fill_layer(const TmQuantised *q, const TmQuantisedLayer *from, T
          write_part(bytes, from->conv, ".zero", l.zero, error);
 }
 
-gboolean tm_quantised_fill(const TmQuantised *q, TmParams *bytes, TmParams *net, GHashTable *limits, GError **error) {
+gboolean tm_quantised_fill(const TmQuantised *q, TmParams *bytes, TmParams *net, GHashTable *limits,
+                           GError **error) {
   for (guint i = 0; i < q->layers->len; i++)
-    if (!fill_layer(q, &g_array_index(q->layers, TmQuantisedLayer, i), bytes, net, limits, error)) return FALSE;
+    if (!fill_layer(q, &g_array_index(q->layers, TmQuantisedLayer, i), bytes, net, limits, error))
+      return FALSE;
   return TRUE;
 }

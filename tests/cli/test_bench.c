@@ -34,6 +34,15 @@ static void test_infer(void) {
   check(words, 1, 16, 24, TRUE);
 }
 
+static void test_infer_int8(void) {
+  static const char *const words[] = {"bench",   "infer", "--base", "2",     "--depth",     "2",
+                                      "--batch", "2",     "--size", "17x24", "--precision", "int8",
+                                      "--steps", "2",     "--json", NULL};
+  check(words, 2, 17, 24, TRUE);
+  g_auto(Ran) r = program_run("bench", "step", "--precision", "int8", NULL);
+  assert_code(r, 2);
+}
+
 static void test_reference(void) {
   static const char *const words[] = {"bench",       "step", "--base",    "2",     "--depth", "2",
                                       "--batch",     "1",    "--size",    "16x16", "--steps", "1",
@@ -80,6 +89,7 @@ int main(int argc, char **argv) {
   program_init(&argc, &argv);
   g_test_add_func("/cli/bench/step", test_step);
   g_test_add_func("/cli/bench/infer", test_infer);
+  g_test_add_func("/cli/bench/infer-int8", test_infer_int8);
   g_test_add_func("/cli/bench/reference", test_reference);
   g_test_add_func("/cli/bench/loader", test_loader);
   g_test_add_func("/cli/bench/flops-of-a-step", test_flops_of_a_step);

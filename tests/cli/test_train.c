@@ -96,6 +96,23 @@ static void test_evaluate_checkpoint_file(void) {
   g_assert_cmpfloat(json_object_get_double_member(o, "miou"), ==, run_miou);
 }
 
+/* int8 measures the net the first time and remembers it; predict finds that. */
+static void test_int8(void) {
+  g_autofree char *ranges = g_build_filename(run, "checkpoints", "best.int8.json", NULL);
+  g_assert_false(g_file_test(ranges, G_FILE_TEST_EXISTS));
+  for (int i = 0; i < 2; i++) {
+    g_auto(Ran) r = program_run("evaluate", run, "--precision", "int8", "--json", NULL);
+    assert_code(r, 0);
+    g_autoptr(JsonObject) o = ran_json(&r);
+    g_assert_cmpstr(json_object_get_string_member(o, "precision"), ==, "int8");
+    g_assert_cmpfloat(fabs(json_object_get_double_member(o, "miou") - run_miou), <, 0.05);
+    g_assert_true(g_file_test(ranges, G_FILE_TEST_EXISTS));
+  }
+  g_auto(Ran) bad = program_run("evaluate", run, "--precision", "int4", NULL);
+  assert_code(bad, 1);
+  assert_says(bad.err, "int4");
+}
+
 static void write_picture(const char *folder, const char *name) {
   guint8 rgb[33 * 17 * 3];
   for (guint i = 0; i < sizeof rgb; i++) rgb[i] = (guint8)(i * 13);
@@ -110,9 +127,10 @@ static void test_predict(void) {
                   *out = g_build_filename(parent, "masks", NULL);
   write_picture(folder, "good.png");
   write_picture(folder, "other.png");
-  g_auto(Ran) r = program_run("predict", run, folder, "--out", out, "--json", NULL);
+  g_auto(Ran) r = program_run("predict", run, folder, "--out", out, "--precision", "int8", "--json", NULL);
   assert_code(r, 0);
   g_autoptr(JsonObject) o = ran_json(&r);
+  g_assert_cmpstr(json_object_get_string_member(o, "precision"), ==, "int8");
   g_assert_cmpint(json_object_get_int_member(o, "done"), ==, 2);
   g_assert_cmpint(json_object_get_int_member(o, "failed"), ==, 0);
   static const char *const files[] = {"good.png", "good_overlay.png", "other.png", "classes.csv"};
@@ -230,6 +248,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/cli/train/train", test_train);
   g_test_add_func("/cli/train/evaluate", test_evaluate);
   g_test_add_func("/cli/train/evaluate-checkpoint-file", test_evaluate_checkpoint_file);
+  g_test_add_func("/cli/train/int8", test_int8);
   g_test_add_func("/cli/train/predict", test_predict);
   g_test_add_func("/cli/train/predict-broken-file", test_predict_broken_file);
   g_test_add_func("/cli/train/predict-keeps-what-is-there", test_predict_keeps_what_is_there);
