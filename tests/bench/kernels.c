@@ -1,10 +1,12 @@
-/* kernels.c: where the time of a training step goes on this machine, step by step. Built with the tests, run
- * by hand:
+/* kernels.c: where the time of a training step, or of a prediction, goes on this machine, step by step. Built
+ * with the tests, run by hand:
  *
- *   bench_kernels [-v] [-c] [base 32] [batch 4] [height 352] [width 480] [f32|bf16] [cpu] [repeats 3]
+ *   bench_kernels [-v] [-c] [-i] [base 32] [batch 4] [height 352] [width 480] [f32|bf16|int8] [cpu] [repeats
+ * 3]
  *
  * Prints what the cores copy, then for each kind of step its share of the time, GFLOP/s and GB/s; -v also
- * each step. -c: one thread, measured in its own seconds, which other programs disturb less. */
+ * each step. -c: one thread, measured in its own seconds, which other programs disturb less. -i: a
+ * prediction, without packing weights; int8 is for it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,8 @@
 #include "engine/graph/fused.h"
 #include "engine/graph/op.h"
 #include "engine/nets/unet.h"
+#include "engine/predict/infer_graph.h"
+#include "engine/predict/quantise.h"
 #include "engine/program/program.h"
 
 typedef struct {
@@ -20,7 +24,7 @@ typedef struct {
   int calls;
 } Cost;
 
-static gboolean own_seconds;
+static gboolean own_seconds, inference;
 
 static double now(void) {
   struct timespec t;
@@ -85,7 +89,8 @@ static double step_bytes(const TmProgram *p, const TmStep *s) {
 
 static void name_of(const TmStep *s, char *room, gsize size) {
   const TmNode *n = s->node;
-  const gboolean conv = n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE || n->op == TM_OP_CONV_DW;
+  const gboolean conv = n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE || n->op == TM_OP_CONV_DW ||
+                        n->op == TM_OP_CONV_U8;
   const int k = !conv ? 0 : n->op == TM_OP_CONV_DW ? n->attrs.kernel_h : n->in[1]->shape.h;
   if (conv)
     g_snprintf(room, size, "%s %dx%d", tm_step_op_name(s->op), k, k);
@@ -93,7 +98,7 @@ static void name_of(const TmStep *s, char *room, gsize size) {
     g_snprintf(room, size, "%s", tm_step_op_name(s->op));
 }
 
-/* Times step @i alone, weights packed every time as in training. */
+/* Times step @i alone; in training weights are packed every time. */
 static double time_step(TmBackend *b, const TmProgram *p, guint i, int repeats) {
   GError *error = NULL;
   TmProgram one = *p;
@@ -103,7 +108,7 @@ static double time_step(TmBackend *b, const TmProgram *p, guint i, int repeats) 
   check(one.prepared != NULL, error);
   double best = 1e9;
   for (int r = 0; r <= repeats; r++) {
-    p->params->version++;
+    if (!inference) p->params->version++;
     const double t = now();
     check(b->api->run(b, &one, &error), error);
     if (r > 0) best = MIN(best, now() - t);
@@ -160,11 +165,51 @@ static void measure_copy(void) {
   printf("memcpy: %.1f GB/s read and written\n", 2 * (double)n / best / 1e9);
 }
 
+/* Whole weights that are not all 0, for nets of bytes. */
+static void fill_bytes(TmParams *params) {
+  for (guint i = 0; i < params->list->len; i++) {
+    const TmParam *p = &g_array_index(params->list, TmParam, i);
+    const gsize n = tm_shape_count(p->shape);
+    g_autofree float *x = g_new(float, n);
+    const gboolean weights = g_str_has_suffix(p->name, ".bytes"), scale = g_str_has_suffix(p->name, ".scale");
+    for (gsize k = 0; k < n; k++) x[k] = weights ? (float)g_random_int_range(-127, 128) : scale ? 2e-4f : 64;
+    check(tm_params_write(params, p, x, NULL), NULL);
+  }
+}
+
+static void predict(TmBackend *b, int base, TmShape picture, TmDType type, gboolean int8, int repeats,
+                    gboolean verbose) {
+  const TmUNet net = {.classes = 11, .base = base, .depth = 4, .batch_norm = TRUE};
+  TmGraph *g = tm_graph_new();
+  TmNode *in, *labels = tm_infer_graph(g, &net, picture, &in, NULL);
+  GError *error = NULL;
+  g_autoptr(TmQuantised) q = int8 ? tm_quantised_new(g, labels, &error) : NULL;
+  check(!int8 || q, error);
+  if (q) labels = q->labels;
+  TmParams *params = tm_params_new(b, q ? q->graph : g, &error);
+  check(params && tm_params_init(params, 1, &error), error);
+  if (q) fill_bytes(params);
+  const TmProgramOptions options = {.precision = int8 ? TM_F32 : type, .n_outputs = 1, .outputs = &labels};
+  TmProgram *p = tm_program_new(b, params, q ? q->graph : g, &options, &error);
+  check(p != NULL, error);
+  for (int r = 0; r <= 2 * repeats; r++) {
+    const double t = now();
+    check(tm_program_run(p, &error), error);
+    printf("prediction %.4f s\n", now() - t);
+  }
+  profile(b, p, repeats, verbose);
+  tm_program_free(p);
+  tm_params_free(params);
+  tm_graph_free(g);
+}
+
 int main(int argc, char **argv) {
   gboolean verbose = FALSE;
   for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
     if (argv[1][1] == 'v')
       verbose = TRUE;
+    else if (argv[1][1] == 'i')
+      inference = TRUE;
     else
       own_seconds = TRUE;
   }
@@ -181,6 +226,12 @@ int main(int argc, char **argv) {
   printf("%s, %s\n", info.name, info.detail);
   tm_backend_info_clear(&info);
   measure_copy();
+  if (inference) {
+    predict(b, base, TM_SHAPE(batch, 3, h, w), type, argc > 5 && strcmp(argv[5], "int8") == 0, repeats,
+            verbose);
+    tm_backend_close(b);
+    return 0;
+  }
   Step s;
   build(&s, base, batch, h, w);
   TmParams *params = tm_params_new(b, s.graph, &error);
