@@ -83,6 +83,7 @@ gsize tm_kernels_head_work(int width, int out);
 /** The same for the quantised convolutions of @taps weights an output and input channel. */
 gsize tm_kernels_conv8_packed(int out, int in, int taps);
 gsize tm_kernels_conv8_work(TmShape x, int side);
+gsize tm_kernels_winograd8_work(TmShape x);
 /** The same for the Winograd kernels. */
 gsize tm_kernels_winograd_packed(int out, int in);
 gsize tm_kernels_winograd_work(TmShape x);

@@ -12,12 +12,13 @@ typedef struct {
   int high, wide;       /* tiles of a picture */
   int rows, columns;    /* tiles of a block; the last ones may be smaller */
   int down, across;     /* blocks of a picture */
-  gsize plane, product; /* elements of a plane of the input (bf16) and of the products (f32) */
+  gsize plane, product; /* elements of a plane of the input and of the products (f32) */
 } TmWinogradCut;
 
-static inline TmWinogradCut tm_winograd_cut(TmShape x) {
+/* @bytes: of an element of the transformed input. */
+static inline TmWinogradCut tm_winograd_cut_of(TmShape x, int bytes) {
   TmWinogradCut c = {.high = (x.h + 1) / 2, .wide = (x.w + 1) / 2};
-  const int fit = TM_WINOGRAD_CACHE / (16 * (2 * x.c + 4 * TM_WINOGRAD_OUT)), tiles = fit < 1 ? 1 : fit;
+  const int fit = TM_WINOGRAD_CACHE / (16 * (bytes * x.c + 4 * TM_WINOGRAD_OUT)), tiles = fit < 1 ? 1 : fit;
   c.across = (c.wide + tiles - 1) / tiles;
   c.columns = (c.wide + c.across - 1) / c.across;
   c.rows = tiles / c.columns < 1 ? 1 : tiles / c.columns < c.high ? tiles / c.columns : c.high;
@@ -26,6 +27,10 @@ static inline TmWinogradCut tm_winograd_cut(TmShape x) {
   c.plane = (gsize)c.rows * (gsize)c.columns * (gsize)x.c + 160;
   c.product = (gsize)c.rows * (gsize)c.columns * TM_WINOGRAD_OUT + 80;
   return c;
+}
+
+static inline TmWinogradCut tm_winograd_cut(TmShape x) {
+  return tm_winograd_cut_of(x, 2);
 }
 
 /* Blocks of rows of tiles, of all pictures one after the other, for the weights' gradient. Every block reads

@@ -6,10 +6,16 @@
  *                    -> y (N,O,H,W) bytes
  *                    a[o,i,j] = sum over c,u,v of w[o,c,u,v] x[c,i+u-k/2,j+v-k/2], k odd, where x is zero[c]
  *                    outside the picture; y = byte(scale[o] a + offset[o])
- * conv_transpose_u8  x (N,I,H,W) bytes, w (I,O,2,2), scale, offset -> y (N,O,2H,2W) bytes
- *                    a[o,2i+u,2j+v] = sum over c of w[c,o,u,v] x[c,i,j]
- * argmax_u8          x (N,I,H,W) bytes, w (O,I,1,1), scale, offset -> LABEL (N,1,H-top-bottom,W-left-right)
- *                    the argmax of scale[o] a + offset[o]
+ * winograd_u8        x (N,I,H,W) bytes, w (O,I,4,4), scale (16,O,1,1), offset (16,O,1,1), zero (1,I,1,1)
+ *                    -> y (N,O,H,W) bytes: a 3x3 convolution by F(2x2, 3x3) (Lavin and Gray, 2016), whose
+ *                    transformed weights w are. For each tile of 2x2 outputs, with the 4x4 inputs d around it
+ *                    (zero[c] outside) and t = B^T d B, B^T = (1 0 -1 0; 0 1 1 0; 0 -1 1 0; 0 1 0 -1), as
+ * bytes v[1,1] = floor((t[1,1] + 2) / 4), else v = floor((t + 1) / 2) + 128 cut at 0 and 255, m[p,o] =
+ * scale[p,o] (sum over c of w[o,c,p] v[c,p]) + offset[p,o] as above, p = 0..15, and y = byte(A^T m A), A^T =
+ * (1 1 1 0; 0 1 -1 -1), in floats, columns first, as a + (b + c) and (b - c) - d conv_transpose_u8  x
+ * (N,I,H,W) bytes, w (I,O,2,2), scale, offset -> y (N,O,2H,2W) bytes a[o,2i+u,2j+v] = sum over c of
+ * w[c,o,u,v] x[c,i,j] argmax_u8          x (N,I,H,W) bytes, w (O,I,1,1), scale, offset -> LABEL
+ * (N,1,H-top-bottom,W-left-right) the argmax of scale[o] a + offset[o]
  *
  * a is exact, so weights must be whole and from -127 to 127; scale * a + offset is a float, rounded once
  * (fmaf); byte() rounds to the nearest whole number, ties to even, and cuts at 0 and 255: a ReLU where 0
@@ -65,6 +71,40 @@ const TmOpInfo tm_op_conv_u8 = {
            "measured on some pictures and put on a scale from 0 to 255, and its weights on one from "
            "-127 to 127. Whole numbers of this size are multiplied four times as fast, and the answer "
            "hardly changes, because the network had learned to live with much larger disturbances."),
+};
+
+static gboolean winograd_shape(const TmNode *n, TmShape *out, GError **error) {
+  const TmShape x = n->in[0]->shape, w = n->in[1]->shape;
+  if (!tm_rule_kinds(n, "px", error)) return FALSE;
+  if (w.c != x.c)
+    return tm_rule_fail(n, error, _("the weight takes %d channels, and the input has %d."), w.c, x.c);
+  if (w.h != 4 || w.w != 4)
+    return tm_rule_fail(n, error, _("a transformed kernel is 4×4, not %d×%d."), w.h, w.w);
+  for (guint i = 2; i < 4; i++)
+    if (!tm_shape_equal(n->in[i]->shape, TM_SHAPE(16, w.n, 1, 1)))
+      return tm_rule_fail(n, error, _("input %u must be 16×%d×1×1: a number for each plane and channel."), i,
+                          w.n);
+  return tm_rule_vector(n, 4, x.c, error) && check_sums(n, w.c, error) &&
+         tm_rule_out(n, x.n, w.n, x.h, x.w, out, error);
+}
+
+/* Of the convolution that it stands for. */
+static double winograd_flops(const TmNode *n) {
+  return tm_rule_count(n) * 2.0 * 9 * n->in[1]->shape.c;
+}
+
+const TmOpInfo tm_op_winograd_u8 = {
+    .name = "winograd_u8",
+    .min_in = 5,
+    .max_in = 5,
+    .kind = TM_KIND_PIXEL,
+    .shape = winograd_shape,
+    .flops = winograd_flops,
+    .explain = N_(
+        "The windows of neighbouring pixels overlap, so that a 3×3 convolution multiplies the same pairs "
+        "again and again. Winograd's way first adds and subtracts neighbouring pixels, multiplies those "
+        "sums, and puts the products together: 16 multiplications for four pixels where there were 36. Here "
+        "the sums are bytes again, rounded once more."),
 };
 
 static gboolean transpose_shape(const TmNode *n, TmShape *out, GError **error) {

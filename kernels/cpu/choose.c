@@ -142,6 +142,12 @@ gsize tm_kernels_conv8_work(TmShape x, int side) {
   return round_up(rows * columns * tm_conv8_depth(x.c), 64);
 }
 
+gsize tm_kernels_winograd8_work(TmShape x) {
+  x.c = (int)tm_conv8_depth(x.c);
+  const TmWinogradCut c = tm_winograd_cut_of(x, 1);
+  return round_up(16 * (round_up(c.plane, 64) + c.product * sizeof(float)), 64);
+}
+
 gsize tm_kernels_winograd_packed(int out, int in) {
   return 16 * 2 * (gsize)out * (gsize)in;
 }

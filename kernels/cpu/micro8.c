@@ -2,8 +2,6 @@
  * 12 keeps the accumulators of its intrinsic in memory, at half the speed. */
 #include "kernels/cpu/micro8.h"
 
-#include <math.h>
-
 /* The epilogue's arithmetic is one fused multiply-add and one rounding in every table, so that all give the
  * same bits. */
 
@@ -16,11 +14,6 @@
 
 TM_INLINE __m512 scaled(__m512i sum, const float *scale, const float *offset) {
   return _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_loadu_ps(scale), _mm512_loadu_ps(offset));
-}
-
-TM_INLINE __m128i as_bytes(__m512 r) {
-  const __m512 within = _mm512_min_ps(_mm512_max_ps(r, _mm512_setzero_ps()), _mm512_set1_ps(255));
-  return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(within));
 }
 
 TM_INLINE void put_pixel(const Micro8 *q, int m, __m512i u, __m512i v) {
@@ -86,7 +79,7 @@ TM_INLINE void micro8(const int M, const Micro8 *q) {
     for (int o = 0; o < q->outs; o++) {
       const float r = fmaf((float)sum[m][o], q->scale[o], q->offset[o]);
       if (q->y)
-        q->y[(gsize)m * q->ldy + (gsize)o] = (guint8)lrintf(r < 0 ? 0 : r > 255 ? 255 : r);
+        q->y[(gsize)m * q->ldy + (gsize)o] = as_byte(r);
       else
         q->scores[(gsize)m * q->ldy + (gsize)o] = r;
     }

@@ -2,6 +2,8 @@
  * summed in 32-bit integers. Private to kernels/cpu. */
 #pragma once
 
+#include <math.h>
+
 #include "kernels/conv8.h"
 #include "kernels/cpu/isa.h"
 
@@ -30,6 +32,18 @@ typedef struct {
 
 /** The pixels of a row of @width pixels. */
 void KERNEL(micro8_row)(const Micro8 *q, int width);
+
+/** Rounded to the nearest whole numbers, ties to even, within 0..255. */
+#ifdef TM_SIMD_AVX512
+TM_INLINE __m128i as_bytes(__m512 r) {
+  const __m512 within = _mm512_min_ps(_mm512_max_ps(r, _mm512_setzero_ps()), _mm512_set1_ps(255));
+  return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(within));
+}
+#else
+TM_INLINE guint8 as_byte(float r) {
+  return (guint8)lrintf(r < 0 ? 0 : r > 255 ? 255 : r);
+}
+#endif
 
 /** Bytes of packed weights of one block of MICRO8_OUT outputs. */
 TM_INLINE gsize micro8_block(int n_taps, int channels) {

@@ -40,6 +40,10 @@
   { S(n, c, h, w), TM_KIND_STATE, TM_FILL_WHOLE }
 #define SMALL(c)                                                                                             \
   { S(1, c, 1, 1), TM_KIND_STATE, TM_FILL_SMALL }
+#define PLANES(c)                                                                                            \
+  { S(16, c, 1, 1), TM_KIND_STATE, TM_FILL_SMALL }
+#define OFFSETS(c)                                                                                           \
+  { S(16, c, 1, 1), TM_KIND_STATE, TM_FILL_NORMAL }
 #define BYTE(c)                                                                                              \
   { S(1, c, 1, 1), TM_KIND_STATE, TM_FILL_PIXEL }
 
@@ -101,6 +105,11 @@ static const TmOpCase cases[] = {
   CASE("conv_u8/32 to 64", CONV_U8, 5, 0, IN(BYTES(1, 32, 9, 30), WHOLE(64, 32, 3, 3), SMALL(64), BYTE(64), BYTE(32))),
   CASE("conv_u8/70 to 40", CONV_U8, 5, 0, IN(BYTES(1, 70, 3, 13), WHOLE(40, 70, 3, 3), SMALL(40), BYTE(40), BYTE(70))),
   CASE("conv_u8/1x1 picture", CONV_U8, 5, 0, IN(BYTES(3, 4, 1, 1), WHOLE(5, 4, 3, 3), SMALL(5), BYTE(5), BYTE(4))),
+  CASE("winograd_u8/odd", WINOGRAD_U8, 5, 0, IN(BYTES(2, 3, 5, 17), WHOLE(33, 3, 4, 4), PLANES(33), OFFSETS(33), BYTE(3))),
+  CASE("winograd_u8/32 to 64", WINOGRAD_U8, 5, 0, IN(BYTES(1, 32, 9, 30), WHOLE(64, 32, 4, 4), PLANES(64), OFFSETS(64), BYTE(32))),
+  CASE("winograd_u8/70 to 40", WINOGRAD_U8, 5, 0, IN(BYTES(1, 70, 6, 13), WHOLE(40, 70, 4, 4), PLANES(40), OFFSETS(40), BYTE(70))),
+  CASE("winograd_u8/1x1 picture", WINOGRAD_U8, 5, 0, IN(BYTES(3, 4, 1, 1), WHOLE(5, 4, 4, 4), PLANES(5), OFFSETS(5), BYTE(4))),
+  CASE("winograd_u8/wide", WINOGRAD_U8, 5, 0, IN(BYTES(1, 33, 4, 90), WHOLE(7, 33, 4, 4), PLANES(7), OFFSETS(7), BYTE(33))),
   CASE("conv_transpose_u8/odd", CONV_TRANSPOSE_U8, 4, 0, IN(BYTES(2, 5, 3, 7), WHOLE(5, 6, 2, 2), SMALL(6), BYTE(6))),
   CASE("conv_transpose_u8/64 to 33", CONV_TRANSPOSE_U8, 4, 0, IN(BYTES(1, 64, 5, 14), WHOLE(64, 33, 2, 2), SMALL(33), BYTE(33))),
   CASE("argmax_u8/11 classes", ARGMAX_U8, 4, 0, IN(BYTES(2, 32, 6, 19), WHOLE(11, 32, 1, 1), SMALL(11), BYTE(11))),

@@ -187,6 +187,8 @@ static const Refusal refusals[] = {
   BAD("conv_u8/kernel", CONV_U8, 5, "2×2 kernel", IN(P(1, 3, 8, 8), A(4, 3, 2, 2), A(1, 4, 1, 1), A(1, 4, 1, 1), A(1, 3, 1, 1))),
   BAD("conv_u8/zero", CONV_U8, 5, "vector of 3", IN(P(1, 3, 8, 8), A(4, 3, 3, 3), A(1, 4, 1, 1), A(1, 4, 1, 1), A(1, 4, 1, 1))),
   BAD("conv_u8/sums", CONV_U8, 5, "32 bits", IN(P(1, 8000, 2, 2), A(4, 8000, 3, 3), A(1, 4, 1, 1), A(1, 4, 1, 1), A(1, 8000, 1, 1))),
+  BAD("winograd_u8/kernel", WINOGRAD_U8, 5, "4×4, not 3×3", IN(P(1, 3, 8, 8), A(4, 3, 3, 3), A(16, 4, 1, 1), A(16, 4, 1, 1), A(1, 3, 1, 1))),
+  BAD("winograd_u8/scale", WINOGRAD_U8, 5, "16×4×1×1", IN(P(1, 3, 8, 8), A(4, 3, 4, 4), A(1, 4, 1, 1), A(16, 4, 1, 1), A(1, 3, 1, 1))),
   BAD("conv_transpose_u8/kernel", CONV_TRANSPOSE_U8, 4, "2×2 can", IN(P(1, 3, 8, 8), A(3, 4, 3, 3), A(1, 4, 1, 1), A(1, 4, 1, 1))),
   BAD("argmax_u8/channels", ARGMAX_U8, 4, "takes 4 channels", IN(P(1, 3, 8, 8), A(5, 4, 1, 1), A(1, 5, 1, 1), A(1, 5, 1, 1))),
   BAD("argmax_u8/nothing left", ARGMAX_U8, 4, "too small", IN(P(1, 3, 8, 8), A(5, 3, 1, 1), A(1, 5, 1, 1), A(1, 5, 1, 1)), {.top = 8}),

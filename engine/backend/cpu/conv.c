@@ -14,6 +14,7 @@ gboolean tm_cpu_is_conv(int op) {
   case TM_OP_CONV_TRANSPOSE:
   case TM_OP_CONV_DW:
   case TM_OP_CONV_U8:
+  case TM_OP_WINOGRAD_U8:
   case TM_OP_CONV_TRANSPOSE_U8:
   case TM_OP_ARGMAX_U8:
   case TM_FUSED_CONV_STATS:
@@ -31,7 +32,7 @@ static gboolean is_folded(int op) {
 }
 
 static gboolean is_quantised(int op) {
-  return op == TM_OP_CONV_U8 || op == TM_OP_CONV_TRANSPOSE_U8 || op == TM_OP_ARGMAX_U8;
+  return op == TM_OP_CONV_U8 || op == TM_OP_WINOGRAD_U8 || op == TM_OP_CONV_TRANSPOSE_U8 || op == TM_OP_ARGMAX_U8;
 }
 
 static const CpuConvWay *way_of(CpuBackend *b, int op, const CpuConvShape *s, TmDType type) {
@@ -49,8 +50,9 @@ gboolean tm_cpu_conv_supports(CpuBackend *b, int op, const TmNode *node, TmDType
 gboolean tm_cpu_conv_takes_slice(CpuBackend *b, int op, const TmNode *node, int operand, TmDType precision) {
   const CpuConvShape s = tm_cpu_conv_shape(node);
   const gboolean weights = operand == (node->op == TM_OP_CONV_DW ? ~0 : 1),
+                 numbers = is_quantised(op) && operand > 0, /* scales and the like */
                  labels = (op == TM_FUSED_CONV_ARGMAX || op == TM_OP_ARGMAX_U8) && operand < 0;
-  const CpuConvWay *way = weights || labels ? NULL : way_of(b, op, &s, precision);
+  const CpuConvWay *way = weights || numbers || labels ? NULL : way_of(b, op, &s, precision);
   return way && way->slices;
 }
 

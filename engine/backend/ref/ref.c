@@ -12,6 +12,7 @@ static const RefKernel *const kernels[TM_N_OPS] = {
     ROW(CONV_TRANSPOSE, conv_transpose),
     ROW(CONV_DW, conv_dw),
     ROW(CONV_U8, conv_u8),
+    ROW(WINOGRAD_U8, winograd_u8),
     ROW(CONV_TRANSPOSE_U8, conv_transpose_u8),
     ROW(ARGMAX_U8, argmax_u8),
     ROW(CHANNEL_SUM, channel_sum),
