@@ -64,7 +64,8 @@ static TmNode *state(Walk *w, const TmQuantisedLayer *layer, const char *part, T
 static TmNode *add_layer(Walk *w, const TmQuantisedLayer *layer, const TmAttrs *cut) {
   const TmNode *n = layer->conv;
   TmGraph *g = w->q->graph;
-  const TmShape k = n->in[1]->shape, outs = TM_SHAPE(1, n->shape.c, 1, 1);
+  const TmShape own = n->in[1]->shape, outs = TM_SHAPE(layer->tiled ? 16 : 1, n->shape.c, 1, 1);
+  const TmShape k = layer->tiled ? TM_SHAPE(own.n, own.c, 4, 4) : own;
   TmNode *x = w->made[n->in[0]->id], *weights = state(w, layer, ".bytes", k),
          *scale = state(w, layer, ".scale", outs), *offset = state(w, layer, ".offset", outs);
   g_array_append_val(w->q->layers, *layer);
@@ -72,7 +73,8 @@ static TmNode *add_layer(Walk *w, const TmQuantisedLayer *layer, const TmAttrs *
   if (n->op == TM_OP_CONV_TRANSPOSE)
     return tm_node(g, TM_OP_CONV_TRANSPOSE_U8, NULL, NULL, x, weights, scale, offset);
   TmNode *zero = state(w, layer, ".zero", TM_SHAPE(1, n->in[0]->shape.c, 1, 1));
-  return tm_node(g, TM_OP_CONV_U8, NULL, NULL, x, weights, scale, offset, zero);
+  return tm_node(g, layer->tiled ? TM_OP_WINOGRAD_U8 : TM_OP_CONV_U8, NULL, NULL, x, weights, scale, offset,
+                 zero);
 }
 
 /* A convolution with what belongs to it: normalisation, ReLU; or, the last one, the choice of the class. */
@@ -80,6 +82,7 @@ static gboolean take_convolution(Walk *w, const TmNode *n, const TmNode *labels)
   TmQuantisedLayer layer = w->sources[n->in[0]->id];
   if (!w->made[n->in[0]->id] || !quantisable(n, &layer)) return cannot(w, n);
   layer.conv = layer.out = n;
+  layer.tiled = n->op == TM_OP_CONV && n->in[1]->shape.h == 3 && n->in[0]->shape.c >= TM_TILED_CHANNELS;
   const TmNode *u = next(w, n);
   if (is(u, TM_OP_BN_INFER)) {
     layer.norm = layer.out = u;

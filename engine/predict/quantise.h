@@ -5,16 +5,21 @@
  * activations, s = 1 / std and z = mean of each colour. Batch normalisation and the scales of a layer's
  * inputs, also of the two halves of a concat, go into its weights, which are rounded to whole numbers by one
  * scale an output channel; what remains of all that is one factor and one offset an output channel
- * (engine/ops/quantised.c). */
+ * (engine/ops/quantised.c).
+ *
+ * 3x3 convolutions of TM_TILED_CHANNELS and more run by Winograd's tiles, with scales for each of 16 planes. */
 #pragma once
 
 #include "engine/graph/graph.h"
 #include "engine/program/params.h"
 
+enum { TM_TILED_CHANNELS = 64 };
+
 /* One layer, told by nodes of the trained net. */
 typedef struct {
   const TmNode *conv; /* a conv or conv_transpose */
   const TmNode *norm; /* the bn_infer behind it, or NULL */
+  gboolean tiled;     /* a 3x3 convolution run as winograd_u8 */
   const TmNode *out;  /* the value the bytes stand for; NULL: the layer names classes */
   guint n_parts;      /* the values side by side in its input */
   struct {

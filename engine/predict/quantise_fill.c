@@ -2,11 +2,17 @@
  *
  *   sum over c of w_c s_c (q_c - z_c) + b = m (a - sum over c of v_c z_c) + b,    a = sum over c of v_c q_c,
  *
- * where v_c are the whole numbers nearest to w_c s_c / m and m the scale of the output channel. */
+ * where v_c are the whole numbers nearest to w_c s_c / m and m the scale of the output channel.
+ *
+ * Winograd's tiles have such sums in each plane, of transformed weights and of bytes that stand for steps of
+ * 2 from 128, in plane [1,1] for steps of 4 from 0; all the rest goes into plane [1,1], from which it reaches
+ * every output alike. */
 #include "engine/predict/quantise.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
+
+enum { PLANES = 16, ALL_SUMS = 5 };
 
 /* What a layer is computed from, on the host. All by output or input channel. */
 typedef struct {
@@ -14,7 +20,7 @@ typedef struct {
   float *factor, *bias; /* what normalisation and bias make of the sums */
   double *in_scale, *in_zero;
   int ins, outs, taps;
-  gboolean transposed;
+  gboolean transposed, tiled;
   float *bytes, *scale, *offset, *zero; /* results */
 } Layer;
 
@@ -89,6 +95,53 @@ static gsize weight_at(const Layer *l, int o, int t, int c) {
                        : ((gsize)o * (gsize)l->taps + (gsize)t) * (gsize)l->ins + (gsize)c;
 }
 
+/* u = G g G^T, G = (1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1). */
+static void transform_kernel(const double g[9], double u[PLANES]) {
+  double t[4][3];
+  for (int j = 0; j < 3; j++) {
+    const double s = (g[j] + g[6 + j]) / 2, m = g[3 + j] / 2;
+    t[0][j] = g[j];
+    t[1][j] = s + m;
+    t[2][j] = s - m;
+    t[3][j] = g[6 + j];
+  }
+  for (int i = 0; i < 4; i++) {
+    const double s = (t[i][0] + t[i][2]) / 2, m = t[i][1] / 2;
+    u[4 * i] = t[i][0];
+    u[4 * i + 1] = s + m;
+    u[4 * i + 2] = s - m;
+    u[4 * i + 3] = t[i][2];
+  }
+}
+
+/* One output channel of a layer that runs by tiles; @u has room for PLANES * ins. */
+static void round_tiled(Layer *l, int o, double s_out, double z_out, double *u) {
+  double zeros = 0; /* of the pixels' own 0 */
+  for (int c = 0; c < l->ins; c++) {
+    double g[9], one[PLANES];
+    for (int t = 0; t < 9; t++)
+      g[t] = (double)l->weights[weight_at(l, o, t, c)] * (double)l->factor[o] * l->in_scale[c];
+    transform_kernel(g, one);
+    for (int p = 0; p < PLANES; p++) u[p * l->ins + c] = one[p] * (p == ALL_SUMS ? 4 : 2);
+  }
+  for (int p = 0; p < PLANES; p++) {
+    const double *w = u + (gsize)p * (gsize)l->ins;
+    double top = 0, sum = 0;
+    for (int c = 0; c < l->ins; c++) top = MAX(top, fabs(w[c]));
+    const double m = top > 0 ? top / 127 : 1;
+    for (int c = 0; c < l->ins; c++) {
+      const double v = rint(w[c] / m);
+      l->bytes[((gsize)o * PLANES + (gsize)p) * (gsize)l->ins + (gsize)c] = (float)v;
+      sum += v;
+      if (p == ALL_SUMS) zeros += m * v * l->in_zero[c];
+    }
+    const gsize at = (gsize)p * (gsize)l->outs + (gsize)o;
+    l->scale[at] = (float)(m / s_out);
+    l->offset[at] =
+        (float)(p == ALL_SUMS ? ((double)l->bias[o] - zeros) / s_out + z_out : -128 * sum * m / s_out);
+  }
+}
+
 /* One output channel; the result is s_out (q - z_out). */
 static void round_channel(Layer *l, int o, double s_out, double z_out) {
   double top = 0, zeros = 0;
@@ -118,10 +171,16 @@ static gboolean layer_init(Layer *l, const TmQuantisedLayer *from, TmParams *net
   l->taps = k.h * k.w;
   l->weights = read_node(net, conv->in[1], error);
   if (!l->weights) return FALSE;
-  l->bytes = g_new(float, tm_shape_count(k));
+  l->tiled = from->tiled;
+  const gsize planes = l->tiled ? PLANES : 1, each = l->tiled ? PLANES : (gsize)l->taps;
+  l->bytes = g_try_new(float, (gsize)l->ins *(gsize)l->outs *each);
+  if (!l->bytes) {
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for “%s”."), conv->name);
+    return FALSE;
+  }
   l->factor = g_new(float, (gsize)l->outs);
-  l->scale = g_new(float, (gsize)l->outs);
-  l->offset = g_new(float, (gsize)l->outs);
+  l->scale = g_new(float, planes *(gsize)l->outs);
+  l->offset = g_new(float, planes *(gsize)l->outs);
   l->zero = g_new(float, (gsize)l->ins);
   l->in_scale = g_new(double, (gsize)l->ins);
   l->in_zero = g_new(double, (gsize)l->ins);
@@ -147,7 +206,13 @@ static gboolean fill_layer(const TmQuantised *q, const TmQuantisedLayer *from, T
     return FALSE;
   const gboolean positive = from->out && tm_quantised_positive(from->out);
   const double s_out = from->out ? scale_of(limit, positive) : 1, z_out = from->out && !positive ? 128 : 0;
-  for (int o = 0; o < l.outs; o++) round_channel(&l, o, s_out, z_out);
+  g_autofree double *u = l.tiled ? g_new(double, PLANES *(gsize)l.ins) : NULL;
+  for (int o = 0; o < l.outs; o++) {
+    if (l.tiled)
+      round_tiled(&l, o, s_out, z_out, u);
+    else
+      round_channel(&l, o, s_out, z_out);
+  }
   for (int c = 0; c < l.ins; c++) l.zero[c] = (float)rint(CLAMP(l.in_zero[c], 0, 255));
   return write_part(bytes, from->conv, ".bytes", l.bytes, error) &&
          write_part(bytes, from->conv, ".scale", l.scale, error) &&
