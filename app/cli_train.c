@@ -7,6 +7,7 @@
 
 #include "app/cli.h"
 #include "app/interrupt.h"
+#include "app/lr_report.h"
 #include "app/progress.h"
 #include "app/run_source.h"
 #include "app/scores.h"
@@ -20,7 +21,7 @@ typedef struct {
   char *out, *name, *resume, *preset, *demo_size, *explain;
   int demo_train, demo_val;
   double val_fraction;
-  gboolean json;
+  gboolean json, lr_test;
 } Options;
 
 /* All that a run needs, opened one after the other. */
@@ -239,6 +240,10 @@ static int check_words(Job *j, char **words) {
     return tm_cli_usage(c, "%s",
                         _("--resume goes on in the run's own folder with its own settings; --preset, --out "
                           "and --name do not go with it."));
+  if (j->o.lr_test && (j->o.resume || j->o.out || j->o.name))
+    return tm_cli_usage(c, "%s",
+                        _("--lr-test trains a net of its own and keeps nothing; --resume, --out and --name "
+                          "do not go with it."));
   if (j->o.demo_train < 0 || j->o.demo_val < 0)
     return tm_cli_usage(c, "%s", _("numbers of demo pictures are not negative."));
   if (!(j->o.val_fraction >= 0 && j->o.val_fraction < 1))
@@ -267,6 +272,8 @@ static gboolean parse(Job *j, TmSettingOptions *given, int argc, char **argv, in
        N_("RUN")},
       {"preset", 'p', 0, G_OPTION_ARG_STRING, &j->o.preset,
        N_("Start from these settings: quick, camvid, road64"), N_("NAME")},
+      {"lr-test", 0, 0, G_OPTION_ARG_NONE, &j->o.lr_test,
+       N_("Try learning rates from 1e-6 to 1, suggest one and end; nothing is kept"), NULL},
       {"explain", 0, 0, G_OPTION_ARG_STRING, &j->o.explain, N_("Say what a setting does and end"),
        N_("SETTING")},
       {"json", 0, 0, G_OPTION_ARG_NONE, &j->o.json, N_("End with one line of JSON on standard output"), NULL},
@@ -299,7 +306,7 @@ static gboolean find_source(Job *j, GError **error) {
 
 static gboolean prepare(Job *j, const TmSettingOptions *given, GError **error) {
   return find_source(j, error) && open_data(j, error) && choose_settings(j, given, error) &&
-         scan_data(j, error) && make_run(j, error);
+         scan_data(j, error) && (j->o.lr_test || make_run(j, error));
 }
 
 static int train(int argc, char **argv) {
@@ -314,11 +321,14 @@ static int train(int argc, char **argv) {
   } else {
     tm_interrupt_catch();
     g_autoptr(TmTrainer) t = NULL;
-    if (prepare(&j, given, &error))
+    const gboolean prepared = prepare(&j, given, &error);
+    if (prepared && !j.o.lr_test)
       t = tm_trainer_new(j.data, j.scan, &j.settings, j.run, j.o.resume != NULL, &error);
     if (t) {
       tm_train_watch(t);
       code = finish(&j, t);
+    } else if (prepared && j.o.lr_test) {
+      code = tm_lr_report(j.data, j.scan, &j.settings, j.o.json);
     } else if (tm_interrupt_caught()) {
       code = TM_EXIT_SIGNAL + tm_interrupt_caught();
     } else {
@@ -342,6 +352,7 @@ const TmCommand tm_command_train = {
                  "  tarmac train camvid --epochs 12 --precision bf16    SegNet's CamVid by its own recipe\n"
                  "  tarmac train roads --base 32 --crop 320 --batch 8 --out runs --name wide\n"
                  "  tarmac train --resume runs/wide                     goes on, bit for bit\n"
+                 "  tarmac train roads --lr-test                        suggests a learning rate\n"
                  "  tarmac train --explain lr                           what a setting does"),
     .run = train,
 };

@@ -303,6 +303,7 @@ static void note_rest(TmSession *s) {
 
 static gboolean open_run(TmSession *s, const TmSessionPlan *plan, TmCheckpoint *c, GError **error) {
   const guint64 from = tm_session_total(s);
+  if (!plan->run_dir) return TRUE;
   if (!(s->run = tm_run_open(plan->run_dir, from, error))) return FALSE;
   if (c && plan->step_rows && plan->epoch_rows &&
       !tm_run_read_history(plan->run_dir, plan->step_rows, plan->epoch_rows, error))

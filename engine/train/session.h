@@ -110,7 +110,7 @@ typedef struct {
   TmDataset *data;
   const TmScan *scan;         /* or NULL */
   const TmSettings *settings; /* outlives the session */
-  const char *run_dir;
+  const char *run_dir;        /* NULL: nothing is kept, and nothing may be saved */
   gboolean resume;
   const gint *cancel;
   void (*activity)(const char *sentence, gpointer user); /* what is being done now; may be NULL */

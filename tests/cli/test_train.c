@@ -52,6 +52,22 @@ static void test_train(void) {
   }
 }
 
+/* Suggests a rate, and leaves nothing behind. */
+static void test_lr(void) {
+  g_auto(Ran) r = program_run("train", "demo", TINY, "--lr-test", "--json", NULL);
+  assert_code(r, 0);
+  g_autoptr(JsonObject) o = ran_json(&r);
+  const guint n = json_array_get_length(json_object_get_array_member(o, "rate"));
+  g_assert_cmpuint(n, >, 20);
+  g_assert_cmpuint(json_array_get_length(json_object_get_array_member(o, "smooth")), ==, n);
+  g_assert_true(json_object_has_member(o, "suggested"));
+  g_auto(Ran) shown = program_run("train", "demo", TINY, "--lr-test", NULL);
+  assert_code(shown, 0);
+  assert_says(shown.out, "rate");
+  g_auto(Ran) wrong = program_run("train", "demo", TINY, "--lr-test", "--out", runs, NULL);
+  assert_code(wrong, 2);
+}
+
 /* Elsewhere than on a terminal: plain lines, one an epoch, and nothing that moves a cursor. */
 static void test_plain_lines(void) {
   g_auto(Ran) r = program_run("train", "demo", TINY, "--epochs", "2", "--out", runs, "--name", "plain", NULL);
@@ -246,6 +262,7 @@ int main(int argc, char **argv) {
   program_init(&argc, &argv);
   runs = scratch_folder();
   g_test_add_func("/cli/train/train", test_train);
+  g_test_add_func("/cli/train/lr-test", test_lr);
   g_test_add_func("/cli/train/evaluate", test_evaluate);
   g_test_add_func("/cli/train/evaluate-checkpoint-file", test_evaluate_checkpoint_file);
   g_test_add_func("/cli/train/int8", test_int8);
