@@ -85,7 +85,7 @@ gsize tm_kernels_conv8_packed(int out, int in, int taps);
 gsize tm_kernels_conv8_work(TmShape x, int side);
 gsize tm_kernels_winograd8_work(TmShape x);
 /** The same for the Winograd kernels. */
-gsize tm_kernels_winograd_packed(int out, int in);
-gsize tm_kernels_winograd_work(TmShape x);
-gsize tm_kernels_winograd_shared(TmShape x, int out);
-gsize tm_kernels_winograd_dw_work(TmShape x, int out);
+gsize tm_kernels_winograd_packed(int out, int in, TmDType type);
+gsize tm_kernels_winograd_work(TmShape x, TmDType type);
+gsize tm_kernels_winograd_shared(TmShape x, TmDType type, int out);
+gsize tm_kernels_winograd_dw_work(TmShape x, TmDType type, int out);

@@ -15,10 +15,10 @@ typedef struct {
   gsize plane, product; /* elements of a plane of the input and of the products (f32) */
 } TmWinogradCut;
 
-/* @bytes: of an element of the transformed input. */
-static inline TmWinogradCut tm_winograd_cut_of(TmShape x, int bytes) {
+static inline TmWinogradCut tm_winograd_cut(TmShape x, TmDType type) {
   TmWinogradCut c = {.high = (x.h + 1) / 2, .wide = (x.w + 1) / 2};
-  const int fit = TM_WINOGRAD_CACHE / (16 * (bytes * x.c + 4 * TM_WINOGRAD_OUT)), tiles = fit < 1 ? 1 : fit;
+  const int fit = TM_WINOGRAD_CACHE / (16 * ((int)tm_dtype_size(type) * x.c + 4 * TM_WINOGRAD_OUT)),
+            tiles = fit < 1 ? 1 : fit;
   c.across = (c.wide + tiles - 1) / tiles;
   c.columns = (c.wide + c.across - 1) / c.across;
   c.rows = tiles / c.columns < 1 ? 1 : tiles / c.columns < c.high ? tiles / c.columns : c.high;
@@ -29,8 +29,24 @@ static inline TmWinogradCut tm_winograd_cut_of(TmShape x, int bytes) {
   return c;
 }
 
-static inline TmWinogradCut tm_winograd_cut(TmShape x) {
-  return tm_winograd_cut_of(x, 2);
+static inline gsize tm_winograd_pieces(const TmWinogradCut *c, TmShape x) {
+  return (gsize)x.n * (gsize)c->down * (gsize)c->across;
+}
+
+/* Where block @piece of all pictures lies, in tiles. */
+typedef struct {
+  gsize image;
+  int top, left, rows, columns;
+} TmWinogradPlace;
+
+static inline TmWinogradPlace tm_winograd_place(const TmWinogradCut *c, gsize piece) {
+  const gsize blocks = (gsize)c->down * (gsize)c->across, k = piece % blocks;
+  TmWinogradPlace p = {.image = piece / blocks,
+                       .top = (int)(k / (gsize)c->across) * c->rows,
+                       .left = (int)(k % (gsize)c->across) * c->columns};
+  p.rows = c->high - p.top < c->rows ? c->high - p.top : c->rows;
+  p.columns = c->wide - p.left < c->columns ? c->wide - p.left : c->columns;
+  return p;
 }
 
 /* Blocks of rows of tiles, of all pictures one after the other, for the weights' gradient. Every block reads
@@ -43,9 +59,10 @@ typedef struct {
   gsize plane, deep; /* elements of a plane of x, and of dy's 32 channels */
 } TmWinogradDwCut;
 
-static inline TmWinogradDwCut tm_winograd_dw_cut(TmShape x, int out) {
+static inline TmWinogradDwCut tm_winograd_dw_cut(TmShape x, int out, TmDType type) {
   TmWinogradDwCut c = {.high = (x.h + 1) / 2, .wide = ((x.w + 1) / 2 + 1) & ~1};
-  const gsize sums = 64 * (gsize)x.c * (gsize)out, fit = ((gsize)1 << 20) / (32 * (gsize)(x.c + out));
+  const gsize sums = 64 * (gsize)x.c * (gsize)out,
+              fit = ((gsize)1 << 20) / (16 * tm_dtype_size(type) * (gsize)(x.c + out));
   const gsize least = sums > (gsize)6 << 20   ? 330
                       : sums > (gsize)1 << 20 ? 160
                                               : 64,

@@ -144,25 +144,26 @@ gsize tm_kernels_conv8_work(TmShape x, int side) {
 
 gsize tm_kernels_winograd8_work(TmShape x) {
   x.c = (int)tm_conv8_depth(x.c);
-  const TmWinogradCut c = tm_winograd_cut_of(x, 1);
+  const TmWinogradCut c = tm_winograd_cut(x, TM_U8);
   return round_up(16 * (round_up(c.plane, 64) + c.product * sizeof(float)), 64);
 }
 
-gsize tm_kernels_winograd_packed(int out, int in) {
-  return 16 * 2 * (gsize)out * (gsize)in;
+gsize tm_kernels_winograd_packed(int out, int in, TmDType type) {
+  return 16 * tm_dtype_size(type) * (gsize)out * (gsize)in;
 }
 
-gsize tm_kernels_winograd_work(TmShape x) {
-  const TmWinogradCut c = tm_winograd_cut(x);
-  return round_up(16 * (c.plane * 2 + c.product * sizeof(float)), 64);
+gsize tm_kernels_winograd_work(TmShape x, TmDType type) {
+  const TmWinogradCut c = tm_winograd_cut(x, type);
+  return round_up(16 * (c.plane * tm_dtype_size(type) + c.product * sizeof(float)), 64);
 }
 
-gsize tm_kernels_winograd_shared(TmShape x, int out) {
-  const TmWinogradCut c = tm_winograd_cut(x);
-  return round_up((gsize)x.n * (gsize)c.down * (gsize)c.across * 2 * (gsize)out * sizeof(float), 64);
+gsize tm_kernels_winograd_shared(TmShape x, TmDType type, int out) {
+  const TmWinogradCut c = tm_winograd_cut(x, type);
+  return round_up(tm_winograd_pieces(&c, x) * 2 * (gsize)out * sizeof(float), 64);
 }
 
-gsize tm_kernels_winograd_dw_work(TmShape x, int out) {
-  const TmWinogradDwCut c = tm_winograd_dw_cut(x, out);
-  return 16 * ((gsize)x.c * (gsize)out * sizeof(float) + c.plane * 2 + (gsize)out / OUTS * c.deep * 2);
+gsize tm_kernels_winograd_dw_work(TmShape x, TmDType type, int out) {
+  const TmWinogradDwCut c = tm_winograd_dw_cut(x, out, type);
+  const gsize tiles = c.plane + (gsize)out / TM_WINOGRAD_OUT * c.deep;
+  return 16 * ((gsize)x.c * (gsize)out * sizeof(float) + tiles * tm_dtype_size(type));
 }

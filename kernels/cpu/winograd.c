@@ -138,22 +138,7 @@ typedef struct {
   float *m;
 } Winograd;
 
-typedef struct {
-  gsize image;
-  int top, left, rows, columns; /* in tiles */
-} Place;
-
-static Place place_of(const TmWinogradCut *c, gsize piece) {
-  const gsize blocks = (gsize)c->down * (gsize)c->across, k = piece % blocks;
-  Place p = {.image = piece / blocks,
-             .top = (int)(k / (gsize)c->across) * c->rows,
-             .left = (int)(k % (gsize)c->across) * c->columns};
-  p.rows = c->high - p.top < c->rows ? c->high - p.top : c->rows;
-  p.columns = c->wide - p.left < c->columns ? c->wide - p.left : c->columns;
-  return p;
-}
-
-static void transform_input(const Winograd *z, const Place *p) {
+static void transform_input(const Winograd *z, const TmWinogradPlace *p) {
   const gsize C = (gsize)z->x->shape.c;
   for (int i = 0; i < p->rows; i++)
     for (gsize c = 0; c < C; c += 32) {
@@ -163,7 +148,7 @@ static void transform_input(const Winograd *z, const Place *p) {
 }
 
 /* The 16 products for outputs o .. o+31. */
-static void multiply(const Winograd *z, const Place *p, int o) {
+static void multiply(const Winograd *z, const TmWinogradPlace *p, int o) {
   const int C = z->x->shape.c;
   const gssize tap = 0;
   const gsize block = micro_block(TM_BF16, 1, C);
@@ -181,7 +166,7 @@ static void multiply(const Winograd *z, const Place *p, int o) {
   }
 }
 
-static void transform_output(const Winograd *z, const Place *p, int o, float *sums) {
+static void transform_output(const Winograd *z, const TmWinogradPlace *p, int o, float *sums) {
   const TmView *y = z->y;
   const gsize ld = (gsize)y->ld, row = ld * (gsize)y->shape.w;
   const After after = sums ? SUMMED : z->relu ? BIASED_RELU : z->bias ? BIASED : AS_THEY_ARE;
@@ -212,8 +197,8 @@ static void transform_output(const Winograd *z, const Place *p, int o, float *su
 
 void KERNEL(winograd)(const TmTeam *team, const TmView *x, const void *packed, const float *bias,
                       gboolean relu, const TmView *y, float *stats) {
-  const TmWinogradCut cut = tm_winograd_cut(x->shape);
-  const gsize pieces = (gsize)x->shape.n * (gsize)cut.down * (gsize)cut.across, C = (gsize)y->shape.c;
+  const TmWinogradCut cut = tm_winograd_cut(x->shape, TM_BF16);
+  const gsize pieces = tm_winograd_pieces(&cut, x->shape), C = (gsize)y->shape.c;
   gsize next = 0;
   TM_PARALLEL(team, view_count(x) * 9) {
     const Winograd z = {.x = x,
@@ -225,7 +210,7 @@ void KERNEL(winograd)(const TmTeam *team, const TmView *x, const void *packed, c
                         .v = my_work(team),
                         .m = (float *)((guint16 *)my_work(team) + 16 * cut.plane)};
     for (TmRange r; take(&next, pieces, 1, &r);) {
-      const Place p = place_of(&cut, r.at);
+      const TmWinogradPlace p = tm_winograd_place(&cut, r.at);
       transform_input(&z, &p);
       for (int o = 0; o < y->shape.c; o += TM_WINOGRAD_OUT) {
         multiply(&z, &p, o);

@@ -14,11 +14,6 @@ typedef struct {
   float *m;  /* 16 planes of [tile][TM_WINOGRAD_OUT] */
 } Winograd8;
 
-typedef struct {
-  gsize image;
-  int top, left, rows, columns; /* in tiles */
-} Place;
-
 /* Four rows of a picture from one channel on; rows outside show zeros. */
 typedef struct {
   const guint8 *at[4], *zeros;
@@ -176,7 +171,7 @@ static void output_tile(const float *m, gsize plane, int keep, int outs, guint8 
 
 /* ---- one block of tiles ---- */
 
-static void transform_input(const Winograd8 *z, const Place *p) {
+static void transform_input(const Winograd8 *z, const TmWinogradPlace *p) {
   const int C = z->x->shape.c;
   for (int i = 0; i < p->rows; i++)
     for (int c = 0; c < C; c += AT_ONCE) {
@@ -187,7 +182,7 @@ static void transform_input(const Winograd8 *z, const Place *p) {
 }
 
 /* The 16 products for outputs o .. o+outs-1. */
-static void multiply(const Winograd8 *z, const Place *p, int o, int outs) {
+static void multiply(const Winograd8 *z, const TmWinogradPlace *p, int o, int outs) {
   static const gssize tap = 0;
   const gsize C = (gsize)z->y->shape.c, tap_bytes = z->depth * MICRO8_OUT;
   for (gsize f = 0; f < 16; f++) {
@@ -211,7 +206,7 @@ static void multiply(const Winograd8 *z, const Place *p, int o, int outs) {
   }
 }
 
-static void transform_output(const Winograd8 *z, const Place *p, int o, int outs) {
+static void transform_output(const Winograd8 *z, const TmWinogradPlace *p, int o, int outs) {
   const TmView *y = z->y;
   const gsize ld = (gsize)y->ld, row = ld * (gsize)y->shape.w;
   for (int i = 0; i < p->rows; i++)
@@ -224,20 +219,10 @@ static void transform_output(const Winograd8 *z, const Place *p, int o, int outs
     }
 }
 
-static Place place_of(const TmWinogradCut *c, gsize piece) {
-  const gsize blocks = (gsize)c->down * (gsize)c->across, k = piece % blocks;
-  Place p = {.image = piece / blocks,
-             .top = (int)(k / (gsize)c->across) * c->rows,
-             .left = (int)(k % (gsize)c->across) * c->columns};
-  p.rows = c->high - p.top < c->rows ? c->high - p.top : c->rows;
-  p.columns = c->wide - p.left < c->columns ? c->wide - p.left : c->columns;
-  return p;
-}
-
 void KERNEL(winograd_u8)(const TmTeam *team, const TmView *x, const void *packed, const float *scale,
                          const float *offset, const TmView *y) {
   const gsize depth = tm_conv8_depth(x->shape.c), blocks = ((gsize)y->shape.c + MICRO8_OUT - 1) / MICRO8_OUT;
-  TmWinogradCut cut = tm_winograd_cut_of(TM_SHAPE(x->shape.n, (int)depth, x->shape.h, x->shape.w), 1);
+  TmWinogradCut cut = tm_winograd_cut(TM_SHAPE(x->shape.n, (int)depth, x->shape.h, x->shape.w), TM_U8);
   cut.plane = (cut.plane + 63) / 64 * 64;
   const gsize pieces = (gsize)x->shape.n * (gsize)cut.down * (gsize)cut.across;
   gsize next = 0;
@@ -253,7 +238,7 @@ void KERNEL(winograd_u8)(const TmTeam *team, const TmView *x, const void *packed
                          .v = my_work(team),
                          .m = (float *)((guint8 *)my_work(team) + 16 * cut.plane)};
     for (TmRange r; take(&next, pieces, 1, &r);) {
-      const Place p = place_of(&cut, r.at);
+      const TmWinogradPlace p = tm_winograd_place(&cut, r.at);
       transform_input(&z, &p);
       for (int o = 0; o < y->shape.c; o += MICRO8_OUT) {
         const int outs = y->shape.c - o < MICRO8_OUT ? y->shape.c - o : MICRO8_OUT;

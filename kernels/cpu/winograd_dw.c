@@ -139,7 +139,7 @@ static void finish(const TmTeam *team, int threads, const Dw *z, gsize c, gsize 
 }
 
 void KERNEL(winograd_dw)(const TmTeam *team, const TmView *x, const TmView *dy, float *dw) {
-  const TmWinogradDwCut cut = tm_winograd_dw_cut(x->shape, dy->shape.c);
+  const TmWinogradDwCut cut = tm_winograd_dw_cut(x->shape, dy->shape.c, TM_BF16);
   Dw all = {.x = x, .dy = dy, .cut = cut, .in = (gsize)x->shape.c, .out = (gsize)dy->shape.c};
   const gsize sums = 16 * all.in * all.out;
   int threads = 1;

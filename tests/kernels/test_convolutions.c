@@ -316,10 +316,14 @@ static void add_noise(Noise *z, double got, double expected) {
   if (!isfinite(got)) g_error("not a number");
 }
 
-static void check_noise(const Noise *z, gsize n) {
+/* @unit: 2^-7 in bf16, 2^-18 in f32. */
+static void check_noise(const Noise *z, gsize n, double unit) {
   const double rms = sqrt(z->square / (double)n);
-  g_assert_cmpfloat(sqrt(z->error / (double)n), <=, 0x1p-7 * rms);
-  g_assert_cmpfloat(z->worst, <=, 0x1p-4 * rms);
+  g_assert_cmpfloat(sqrt(z->error / (double)n), <=, unit * rms);
+  g_assert_cmpfloat(z->worst, <=, 8 * unit * rms);
+}
+static double unit_of(TmDType type) {
+  return type == TM_BF16 ? 0x1p-7 : 0x1p-18;
 }
 
 /* With bias, and with ReLU when @relu. */
@@ -330,7 +334,7 @@ static void check_winograd_after(const TmKernels *k, const TmTeam *team, const B
   const int to = y->v.shape.c;
   g_autofree float *bias = random_weights((gsize)to, &r);
   Noise noise = {0};
-  k->winograd(team, &x->v, packed, bias, relu, &y->v, NULL);
+  (x->v.dtype == TM_F32 ? k->winograd_f32 : k->winograd)(team, &x->v, packed, bias, relu, &y->v, NULL);
   check_guards(y);
   for (int n = 0; n < z->n; n++)
     for (int h = 0; h < z->h; h++)
@@ -339,23 +343,24 @@ static void check_winograd_after(const TmKernels *k, const TmTeam *team, const B
           const double v = conv3_at(&x->v, w, z->in, backward, n, h, c, o) + (double)bias[o];
           add_noise(&noise, (double)get(&y->v, n, h, c, o), relu ? fmax(0, v) : v);
         }
-  check_noise(&noise, tm_shape_count(y->v.shape));
+  check_noise(&noise, tm_shape_count(y->v.shape), unit_of(x->v.dtype));
 }
 
-static void check_winograd(const TmKernels *k, const Size *z, gboolean backward) {
+static void check_winograd(const TmKernels *k, const Size *z, TmDType type, gboolean backward) {
   TmRandom r;
   tm_random_seed(&r, 13);
   Buffer x, y;
   const int from = backward ? z->out : z->in, to = backward ? z->in : z->out, gap = z->slices ? GAP : 0;
-  buffer_init(&x, TM_BF16, z->n, from, z->h, z->w, from + gap);
-  buffer_init(&y, TM_BF16, z->n, to, z->h, z->w, to + gap);
+  buffer_init(&x, type, z->n, from, z->h, z->w, from + gap);
+  buffer_init(&y, type, z->n, to, z->h, z->w, to + gap);
   fill(&x.v, &r);
   g_autofree float *w = random_weights((gsize)z->out * (gsize)z->in * 9, &r);
   g_autofree float *stats = g_new(float, 2 * (gsize)to);
-  TmTeam team = team_new(tm_kernels_winograd_work(x.v.shape), tm_kernels_winograd_shared(x.v.shape, to));
-  void *packed = packed_new(tm_kernels_winograd_packed(z->out, z->in));
-  k->winograd_pack(&team, w, z->out, z->in, backward, packed);
-  k->winograd(&team, &x.v, packed, NULL, FALSE, &y.v, stats);
+  TmTeam team =
+      team_new(tm_kernels_winograd_work(x.v.shape, type), tm_kernels_winograd_shared(x.v.shape, type, to));
+  void *packed = packed_new(tm_kernels_winograd_packed(z->out, z->in, type));
+  (type == TM_F32 ? k->winograd_f32_pack : k->winograd_pack)(&team, w, z->out, z->in, backward, packed);
+  (type == TM_F32 ? k->winograd_f32 : k->winograd)(&team, &x.v, packed, NULL, FALSE, &y.v, stats);
   check_guards(&x);
   check_guards(&y);
   Noise noise = {0}, means = {0}, variances = {0};
@@ -373,10 +378,10 @@ static void check_winograd(const TmKernels *k, const Size *z, gboolean backward)
     add_noise(&means, (double)stats[o], sum / pixels);
     add_noise(&variances, (double)stats[to + o], square / pixels - sum / pixels * sum / pixels);
   }
-  check_noise(&noise, tm_shape_count(y.v.shape));
+  check_noise(&noise, tm_shape_count(y.v.shape), unit_of(type));
   if (z->h * z->w > 1) { /* statistics are of y before it is rounded */
-    check_noise(&means, (gsize)to);
-    check_noise(&variances, (gsize)to);
+    check_noise(&means, (gsize)to, unit_of(type));
+    check_noise(&variances, (gsize)to, unit_of(type));
   }
   check_winograd_after(k, &team, &x, packed, w, z, backward, FALSE, &y);
   check_winograd_after(k, &team, &x, packed, w, z, backward, TRUE, &y);
@@ -386,40 +391,45 @@ static void check_winograd(const TmKernels *k, const Size *z, gboolean backward)
   g_free(y.memory);
 }
 
-static void check_winograd_dw(const TmKernels *k, const Size *z) {
+static void check_winograd_dw(const TmKernels *k, const Size *z, TmDType type) {
   TmRandom r;
   tm_random_seed(&r, 14);
   Buffer x, dy;
   const int gap = z->slices ? GAP : 0;
-  buffer_init(&x, TM_BF16, z->n, z->in, z->h, z->w, z->in + gap);
-  buffer_init(&dy, TM_BF16, z->n, z->out, z->h, z->w, z->out + gap);
+  buffer_init(&x, type, z->n, z->in, z->h, z->w, z->in + gap);
+  buffer_init(&dy, type, z->n, z->out, z->h, z->w, z->out + gap);
   fill(&x.v, &r);
   fill(&dy.v, &r);
   const gsize count = (gsize)z->out * 9 * (gsize)z->in;
   g_autofree float *dw = g_new(float, count + GUARD);
   for (gsize i = 0; i < count + GUARD; i++) dw[i] = -77;
-  TmTeam team = team_new(tm_kernels_winograd_dw_work(x.v.shape, z->out), 0);
-  k->winograd_dw(&team, &x.v, &dy.v, dw);
+  TmTeam team = team_new(tm_kernels_winograd_dw_work(x.v.shape, type, z->out), 0);
+  (type == TM_F32 ? k->winograd_f32_dw : k->winograd_dw)(&team, &x.v, &dy.v, dw);
   Noise noise = {0};
   for (int o = 0; o < z->out; o++)
     for (int t = 0; t < 9; t++)
       for (int i = 0; i < z->in; i++)
         add_noise(&noise, (double)dw[((gsize)o * 9 + (gsize)t) * (gsize)z->in + (gsize)i],
                   conv3_dw_at(&x.v, &dy.v, o, t, i));
-  check_noise(&noise, count);
+  check_noise(&noise, count, unit_of(type));
   for (int i = 0; i < GUARD; i++) g_assert_cmpfloat(dw[count + (gsize)i], ==, -77);
   team_free(&team);
   g_free(x.memory);
   g_free(dy.memory);
 }
 
-static void test_winograd(gconstpointer data) {
-  const TmKernels *k = data;
+static void winograd_of(const TmKernels *k, TmDType type) {
   for (guint i = 0; i < G_N_ELEMENTS(winograd_sizes); i++) {
-    check_winograd(k, &winograd_sizes[i], FALSE);
-    check_winograd(k, &winograd_sizes[i], TRUE);
-    check_winograd_dw(k, &winograd_sizes[i]);
+    check_winograd(k, &winograd_sizes[i], type, FALSE);
+    check_winograd(k, &winograd_sizes[i], type, TRUE);
+    check_winograd_dw(k, &winograd_sizes[i], type);
   }
+}
+static void test_winograd(gconstpointer data) {
+  winograd_of(data, TM_BF16);
+}
+static void test_winograd_f32(gconstpointer data) {
+  winograd_of(data, TM_F32);
 }
 
 int main(int argc, char **argv) {
@@ -432,6 +442,11 @@ int main(int argc, char **argv) {
   guint n;
   const TmKernels *const *tables = tm_kernels_usable(&n);
   static Job jobs[6];
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *path = g_strdup_printf("/kernels/%s/winograd_f32", tables[i]->name);
+    g_strdelimit(path, " ", '-');
+    g_test_add_data_func(path, tables[i], test_winograd_f32);
+  }
   for (guint i = 0; i < 2 * n; i++) {
     jobs[i] = (Job){.k = tables[i / 2], .type = i % 2 ? TM_BF16 : TM_F32};
     for (guint t = 0; t < G_N_ELEMENTS(tests); t++) {
