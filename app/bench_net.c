@@ -224,6 +224,10 @@ double tm_bench_net_flops(const TmBenchNet *b) {
   return b->flops;
 }
 
+TmProgram *tm_bench_net_program(TmBenchNet *b) {
+  return b->program;
+}
+
 gsize tm_bench_net_memory(const TmBenchNet *b) {
   gsize arrays =
       b->params->n_value * (b->plan.training ? 4 : 1) + b->params->n_state * (b->plan.training ? 2 : 1);

@@ -26,5 +26,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmBenchNet, tm_bench_net_free)
 gboolean tm_bench_net_run(TmBenchNet *b, GError **error);
 /** Floating-point operations of one run; a multiply-add counts two. */
 double tm_bench_net_flops(const TmBenchNet *b);
+/** What it runs; owned by it. */
+TmProgram *tm_bench_net_program(TmBenchNet *b);
 /** Bytes held on the device. */
 gsize tm_bench_net_memory(const TmBenchNet *b);

@@ -7,6 +7,7 @@
 #include <glib/gi18n.h>
 
 #include "app/bench_net.h"
+#include "app/bench_steps.h"
 #include "app/cli.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
@@ -17,7 +18,7 @@ enum { CLASSES = 11, WARM = 3, LARGEST_BASE = 512, LARGEST_BATCH = 4096 };
 typedef struct {
   char *size, *precision, *backend, *data, *convolutions;
   int base, batch, steps, threads, depth;
-  gboolean json, bilinear;
+  gboolean json, bilinear, inference;
 } Options;
 
 typedef struct {
@@ -28,6 +29,7 @@ typedef struct {
   gsize memory;
   char *device;
   const char *precision;
+  TmBenchSteps *steps; /* kernels */
 } Result;
 
 static int compare(const void *a, const void *b) {
@@ -43,6 +45,12 @@ static double quantile(const Result *r, double q) {
 
 static void report(const char *what, const Options *o, Result *r) {
   qsort(r->seconds, r->n, sizeof *r->seconds, compare);
+  if (r->steps && !o->json) {
+    g_print(_("%s, base %d, batch %d, %d × %d, %s, on %s\n"), o->inference ? "infer" : "step", o->base,
+            r->batch, r->height, r->width, r->precision, r->device);
+    tm_bench_steps_print(r->steps);
+    return;
+  }
   double median = quantile(r, 0.5), images = r->batch / median, gflops = r->flops / median / 1e9;
   if (!o->json) {
     g_print(_("%s, base %d, batch %d, %d × %d, %s, on %s\n"), what, o->base, r->batch, r->height, r->width,
@@ -64,6 +72,11 @@ static void report(const char *what, const Options *o, Result *r) {
   json_object_set_array_member(out, "size", size);
   json_object_set_string_member(out, "precision", r->precision);
   json_object_set_string_member(out, "device", r->device);
+  if (r->steps) {
+    tm_bench_steps_json(r->steps, out);
+    tm_cli_json_print(out);
+    return;
+  }
   json_object_set_int_member(out, "steps", r->n);
   tm_cli_json_number(out, "seconds", median);
   tm_cli_json_number(out, "seconds_low", quantile(r, 0.25));
@@ -97,7 +110,7 @@ static gboolean run_net(gpointer user, GError **error) {
   return tm_bench_net_run(user, error);
 }
 
-static gboolean bench_net(gboolean training, const Options *o, Result *r, GError **error) {
+static gboolean bench_net(gboolean training, gboolean by_step, const Options *o, Result *r, GError **error) {
   TmBackendOptions options = {.threads = o->threads, .deterministic = TRUE, .convolutions = o->convolutions};
   g_autoptr(TmBackend) backend = tm_backend_open(o->backend, &options, error);
   if (!backend) return FALSE;
@@ -125,7 +138,9 @@ static gboolean bench_net(gboolean training, const Options *o, Result *r, GError
   r->precision = plan.int8 ? "int8" : tm_dtype_name(plan.precision);
   r->flops = tm_bench_net_flops(net);
   r->memory = tm_bench_net_memory(net);
-  return time_it(run_net, net, r, error);
+  if (!by_step) return time_it(run_net, net, r, error);
+  r->steps = tm_bench_steps_new(backend, net, plan.precision, training, error);
+  return r->steps != NULL;
 }
 
 /* ---- loader ---- */
@@ -160,14 +175,18 @@ static gboolean bench_loader(const Options *o, Result *r, GError **error) {
 
 static int check(const char *what, Options *o, Result *r) {
   const TmCommand *c = &tm_command_bench;
-  gboolean infer = strcmp(what, "infer") == 0;
-  if (!infer && strcmp(what, "step") != 0 && strcmp(what, "loader") != 0)
-    return tm_cli_usage(c, _("“%s” cannot be timed: it is step, infer or loader."), what);
+  const gboolean kernels = strcmp(what, "kernels") == 0;
+  if (!kernels && strcmp(what, "infer") != 0 && strcmp(what, "step") != 0 && strcmp(what, "loader") != 0)
+    return tm_cli_usage(c, _("“%s” cannot be timed: it is step, infer, kernels or loader."), what);
+  if (o->inference && !kernels)
+    return tm_cli_usage(c, "%s", _("--inference is for kernels: a prediction's."));
+  const gboolean infer = strcmp(what, "infer") == 0 || o->inference;
   const gboolean int8 = o->precision && strcmp(o->precision, "int8") == 0;
   if (o->precision && !int8 && strcmp(o->precision, "f32") != 0 && strcmp(o->precision, "bf16") != 0)
     return tm_cli_usage(c, _("the precision “%s” is not in this program: it is f32, bf16 or int8."),
                         o->precision);
-  if (int8 && !infer) return tm_cli_usage(c, "%s", _("int8 is for infer: nothing is trained in it."));
+  if (int8 && !infer)
+    return tm_cli_usage(c, "%s", _("int8 is for infer, and kernels --inference: nothing is trained in it."));
   if (o->base < 1 || o->base > LARGEST_BASE)
     return tm_cli_usage(c, _("--base is from 1 to %d."), LARGEST_BASE);
   if (o->depth < 2 || o->depth > 5) return tm_cli_usage(c, "%s", _("--depth is from 2 to 5."));
@@ -188,10 +207,13 @@ static int time_and_report(const char *what, const Options *o, Result *r) {
   tm_interrupt_catch();
   r->seconds = g_new0(double, r->n);
   gboolean loader = strcmp(what, "loader") == 0;
-  gboolean good = loader ? bench_loader(o, r, &error) : bench_net(strcmp(what, "step") == 0, o, r, &error);
+  gboolean good = loader ? bench_loader(o, r, &error)
+                         : bench_net(strcmp(what, "infer") != 0 && !o->inference,
+                                     strcmp(what, "kernels") == 0, o, r, &error);
   if (good) report(what, o, r);
   g_free(r->seconds);
   g_free(r->device);
+  tm_bench_steps_free(r->steps);
   if (good) return TM_EXIT_OK;
   return tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
 }
@@ -217,6 +239,7 @@ static int bench(int argc, char **argv) {
       {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, N_("Processor threads; 0 uses all"), N_("N")},
       {"data", 0, 0, G_OPTION_ARG_FILENAME, &o.data, N_("loader: this folder instead of the demo roads"),
        N_("DIR")},
+      {"inference", 0, 0, G_OPTION_ARG_NONE, &o.inference, N_("kernels: those of a prediction"), NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, N_("End with one line of JSON on standard output"), NULL},
       {NULL},
   };
@@ -237,15 +260,17 @@ static int bench(int argc, char **argv) {
 
 const TmCommand tm_command_bench = {
     .name = "bench",
-    .operands = N_("step|infer|loader"),
-    .summary = N_("time a training step, a prediction or the loader"),
+    .operands = N_("step|infer|kernels|loader"),
+    .summary = N_("time a training step, a prediction, their kernels or the loader"),
     .detail =
         N_("Times a UNet of 11 classes with random weights on random pictures. step: all the trainer does in "
            "a step but for decoding;\n"
-           "infer: picture in, class indices out; loader: decode and augment. The figure is the median.\n\n"
+           "infer: picture in, class indices out; loader: decode and augment. The figure is the median.\n"
+           "kernels: where the time of a step goes, beside what the device multiplies and copies at best.\n\n"
            "Examples:\n"
            "  tarmac bench step --base 32 --batch 4 --size 352x480 --precision bf16\n"
            "  tarmac bench infer --precision int8 --steps 50 --json\n"
+           "  tarmac bench kernels --precision bf16\n"
            "  tarmac bench loader --data camvid --batch 8 --size 320x320"),
     .run = bench,
 };

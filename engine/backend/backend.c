@@ -150,6 +150,14 @@ gboolean tm_backend_synchronize(TmBackend *b, GError **error) {
   return !b->api->synchronize || b->api->synchronize(b, error);
 }
 
+gboolean tm_backend_peak(TmBackend *b, TmDType type, double *flops, double *bytes, GError **error) {
+  if (!mine(b, error)) return FALSE;
+  if (b->api->peak) return b->api->peak(b, type, flops, bytes, error);
+  g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("The %s engine has no measure of what it could do at best."),
+              b->api->name);
+  return FALSE;
+}
+
 gboolean tm_backend_can_paint(TmBackend *b) {
   return b && b->api->paint;
 }

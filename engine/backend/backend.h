@@ -104,6 +104,9 @@ typedef struct {
   /* (optional; default: labels are read and painted by the window) Blends a mask over a picture into w*h RGBA bytes, premultiplied, at
    * @rgba in backend memory, in stream order. */
   gboolean (*paint)(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **error);
+  /* (optional) What the device does at best, measured in a moment: operations a second with elements of @type (a multiply-add counts
+   * two), and bytes a second read and written by a large copy. For timings to be compared with. */
+  gboolean (*peak)(TmBackend *b, TmDType type, double *flops, double *bytes, GError **error);
   /* (optional) A mark in the stream and the question whether it was passed; the question may come from any thread. */
   gpointer (*mark)(TmBackend *b, GError **error);
   gboolean (*marked)(gpointer mark);
@@ -139,5 +142,7 @@ gboolean tm_backend_sum_squares(TmBackend *b, const float *x, gsize n, double *o
 gboolean tm_backend_update(TmBackend *b, const TmUpdate *u, GError **error);
 gboolean tm_backend_axpby(TmBackend *b, float a, const float *x, float c, float *y, gsize n, GError **error);
 gboolean tm_backend_synchronize(TmBackend *b, GError **error);
+/** FALSE with TM_ERROR_UNSUPPORTED when the backend has no measure of itself. */
+gboolean tm_backend_peak(TmBackend *b, TmDType type, double *flops, double *bytes, GError **error);
 gboolean tm_backend_can_paint(TmBackend *b);
 gboolean tm_backend_paint(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **error);

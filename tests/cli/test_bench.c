@@ -43,6 +43,34 @@ static void test_infer_int8(void) {
   assert_code(r, 2);
 }
 
+/* The steps' times are shares of the peak that stand beside them. */
+static void test_kernels(void) {
+  g_auto(Ran) r =
+      program_run("bench", "kernels", "--base", "4", "--depth", "2", "--batch", "1", "--size", "32x32",
+                  "--precision", "f32", "--backend", "cpu", "--threads", "1", "--json", NULL);
+  assert_code(r, 0);
+  g_autoptr(JsonObject) o = ran_json(&r);
+  const double peak = json_object_get_double_member(o, "peak_gflops");
+  g_assert_cmpfloat(peak, >, 0.1);
+  g_assert_cmpfloat(json_object_get_double_member(o, "peak_gb_s"), >, 0.1);
+  JsonArray *steps = json_object_get_array_member(o, "steps");
+  g_assert_cmpuint(json_array_get_length(steps), >, 10);
+  double before = INFINITY;
+  for (guint i = 0; i < json_array_get_length(steps); i++) {
+    JsonObject *s = json_array_get_object_element(steps, i);
+    const double seconds = json_object_get_double_member(s, "seconds");
+    g_assert_cmpfloat(seconds, >, 0);
+    g_assert_cmpfloat(seconds, <=, before); /* the longest first */
+    before = seconds;
+  }
+  g_auto(Ran) text = program_run("bench", "kernels", "--inference", "--base", "4", "--depth", "2", "--size",
+                                 "32x32", "--backend", "ref", NULL);
+  assert_code(text, 0);
+  assert_says(text.out, "All steps alone");
+  g_auto(Ran) wrong = program_run("bench", "step", "--inference", NULL);
+  assert_code(wrong, 2);
+}
+
 static void test_reference(void) {
   static const char *const words[] = {"bench",       "step", "--base",    "2",     "--depth", "2",
                                       "--batch",     "1",    "--size",    "16x16", "--steps", "1",
@@ -90,6 +118,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/cli/bench/step", test_step);
   g_test_add_func("/cli/bench/infer", test_infer);
   g_test_add_func("/cli/bench/infer-int8", test_infer_int8);
+  g_test_add_func("/cli/bench/kernels", test_kernels);
   g_test_add_func("/cli/bench/reference", test_reference);
   g_test_add_func("/cli/bench/loader", test_loader);
   g_test_add_func("/cli/bench/flops-of-a-step", test_flops_of_a_step);

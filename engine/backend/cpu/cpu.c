@@ -322,4 +322,5 @@ const TmBackendApi tm_backend_cpu = {
     .update = update,
     .axpby = axpby,
     .synchronize = synchronize,
+    .peak = tm_cpu_peak,
 };

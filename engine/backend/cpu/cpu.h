@@ -42,5 +42,8 @@ CpuRun tm_cpu_step_run(int op);
 /** May this operand of such a step (as in backend.h: 0.. inputs, ~0.. outputs) be a channel slice? Pure. */
 gboolean tm_cpu_step_takes_slice(int op, int operand);
 
+/** backend.h's `peak`. */
+gboolean tm_cpu_peak(TmBackend *b, TmDType type, double *flops, double *bytes, GError **error);
+
 /** Opens with the kernels of @table instead of the processor's best: for tests. */
 TmBackend *tm_cpu_open_with(const TmBackendOptions *options, const TmKernels *table, GError **error);
