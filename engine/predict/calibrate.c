@@ -7,6 +7,7 @@
 #include "engine/predict/predictor-private.h"
 #include "engine/predict/range.h"
 #include "engine/run/atomic.h"
+#include "engine/run/crc32c.h"
 #include "engine/run/json_text.h"
 
 enum { MOST_SIDE = 512, JSON_DEPTH = 8 };
@@ -20,6 +21,17 @@ char *tm_calibration_path(const char *path) {
   return g_strconcat(name, ".int8.json", NULL);
 }
 
+/* Of all names and numbers, so that a file that was cut or edited counts as none. */
+static guint32 limits_sum(GHashTable *limits) {
+  g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(limits), (GCompareFunc)strcmp);
+  g_autoptr(GByteArray) all = g_byte_array_new();
+  for (GList *i = names; i; i = i->next) {
+    g_byte_array_append(all, i->data, (guint)strlen(i->data) + 1);
+    g_byte_array_append(all, g_hash_table_lookup(limits, i->data), sizeof(double));
+  }
+  return tm_crc32c(all->data, all->len);
+}
+
 gboolean tm_calibration_write(const char *path, GHashTable *limits, guint32 weights_sum, GError **error) {
   JsonObject *root = json_object_new(), *values = json_object_new();
   g_autoptr(JsonNode) node = json_node_new(JSON_NODE_OBJECT);
@@ -27,6 +39,7 @@ gboolean tm_calibration_write(const char *path, GHashTable *limits, guint32 weig
   for (GList *i = names; i; i = i->next)
     json_object_set_double_member(values, i->data, *(const double *)g_hash_table_lookup(limits, i->data));
   json_object_set_int_member(root, "weights_crc32c", weights_sum);
+  json_object_set_int_member(root, "limits_crc32c", limits_sum(limits));
   json_object_set_object_member(root, "limits", values);
   json_node_take_object(node, root);
   g_autofree char *text = tm_json_text(node, TRUE);
@@ -41,6 +54,11 @@ static void set_limit(GHashTable *limits, const char *name, double limit) {
   g_hash_table_insert(limits, g_strdup(name), g_memdup2(&limit, sizeof limit));
 }
 
+static gboolean sum_is(JsonObject *root, const char *name, guint32 sum) {
+  JsonNode *n = json_object_get_member(root, name);
+  return n && JSON_NODE_HOLDS_VALUE(n) && json_node_get_int(n) == (gint64)sum;
+}
+
 GHashTable *tm_calibration_read(const char *path, guint32 weights_sum) {
   g_autofree char *text = NULL;
   gsize size;
@@ -48,15 +66,14 @@ GHashTable *tm_calibration_read(const char *path, guint32 weights_sum) {
   g_autoptr(JsonNode) node = tm_json_parse(text, size, JSON_DEPTH, NULL);
   JsonObject *root = node && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
   JsonNode *values = root ? json_object_get_member(root, "limits") : NULL;
-  if (!values || !JSON_NODE_HOLDS_OBJECT(values) ||
-      json_object_get_int_member_with_default(root, "weights_crc32c", -1) != (gint64)weights_sum)
-    return NULL;
-  GHashTable *limits = limits_new();
+  if (!values || !JSON_NODE_HOLDS_OBJECT(values) || !sum_is(root, "weights_crc32c", weights_sum)) return NULL;
+  g_autoptr(GHashTable) limits = limits_new();
   g_autoptr(GList) names = json_object_get_members(json_node_get_object(values));
-  for (GList *i = names; i; i = i->next)
-    set_limit(limits, i->data,
-              json_object_get_double_member_with_default(json_node_get_object(values), i->data, 0));
-  return limits;
+  for (GList *i = names; i; i = i->next) {
+    JsonNode *one = json_object_get_member(json_node_get_object(values), i->data);
+    if (JSON_NODE_HOLDS_VALUE(one)) set_limit(limits, i->data, json_node_get_double(one));
+  }
+  return sum_is(root, "limits_crc32c", limits_sum(limits)) ? g_steal_pointer(&limits) : NULL;
 }
 
 /* ---- measuring ---- */

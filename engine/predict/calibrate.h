@@ -15,7 +15,7 @@ GHashTable *tm_calibrate(TmPredictor *p, const TmDataset *d,
 
 /** Writes the limits of @weights_sum's weights. */
 gboolean tm_calibration_write(const char *path, GHashTable *limits, guint32 weights_sum, GError **error);
-/** The limits in @path, or NULL when they are not there or are of other weights. */
+/** The limits in @path, or NULL when they are not there, are of other weights, or the file was changed. */
 GHashTable *tm_calibration_read(const char *path, guint32 weights_sum);
 /** The file that belongs to checkpoint @path: "best.int8.json" beside "best.safetensors". Free it. */
 char *tm_calibration_path(const char *path);

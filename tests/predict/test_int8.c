@@ -255,7 +255,7 @@ static void test_predictor(void) {
   rt_remove(folder);
 }
 
-/* Ranges of other weights, and a file that was broken, count as none. */
+/* Ranges of other weights, and a file that was changed or broken, count as none. */
 static void test_other_weights(void) {
   g_autofree char *folder = rt_folder();
   g_autofree char *path = g_build_filename(folder, "x.int8.json", NULL);
@@ -270,6 +270,15 @@ static void test_other_weights(void) {
   g_assert_nonnull(same);
   g_assert_cmpfloat(*(double *)g_hash_table_lookup(same, "enc.0.2"), ==, 2.5);
   g_assert_null(tm_calibration_read(path, 8));
+  static const char *const changes[][2] = {{"2.5", "3.5"}, {"2.5", "[2.5]"}, {"2.5", "1e999"}, {"0.2", "0.3"}};
+  gsize size;
+  g_autofree char *good = rt_read(path, &size);
+  for (guint i = 0; i < G_N_ELEMENTS(changes); i++) {
+    g_autoptr(GString) text = g_string_new(good);
+    g_assert_cmpuint(g_string_replace(text, changes[i][0], changes[i][1], 0), >, 0);
+    rt_write(path, text->str, text->len);
+    g_assert_null(tm_calibration_read(path, 7));
+  }
   static const char *const broken[] = {"", "{", "[]", "{\"weights_crc32c\":7}",
                                        "{\"weights_crc32c\":7,\"limits\":3}"};
   for (guint i = 0; i < G_N_ELEMENTS(broken); i++) {
