@@ -13,7 +13,7 @@
 #include "engine/graph/graph.h"
 #include "engine/program/params.h"
 
-enum { TM_TILED_CHANNELS = 64 };
+enum { TM_TILED_CHANNELS = 32 };
 
 /* One layer, told by nodes of the trained net. */
 typedef struct {

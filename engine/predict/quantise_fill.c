@@ -14,6 +14,9 @@
 
 enum { PLANES = 16, ALL_SUMS = 5 };
 
+/* What rounding halves up adds on the average, in steps of 2 and of 4: taken off again. */
+static const double up_2 = 0.25, up_4 = 0.125;
+
 /* What a layer is computed from, on the host. All by output or input channel. */
 typedef struct {
   float *weights;       /* as stored: O,kH,kW,I or, transposed, I,kH,kW,O */
@@ -133,12 +136,12 @@ static void round_tiled(Layer *l, int o, double s_out, double z_out, double *u) 
       const double v = rint(w[c] / m);
       l->bytes[((gsize)o * PLANES + (gsize)p) * (gsize)l->ins + (gsize)c] = (float)v;
       sum += v;
-      if (p == ALL_SUMS) zeros += m * v * l->in_zero[c];
+      if (p == ALL_SUMS) zeros += m * v * (l->in_zero[c] + up_4);
     }
     const gsize at = (gsize)p * (gsize)l->outs + (gsize)o;
     l->scale[at] = (float)(m / s_out);
-    l->offset[at] =
-        (float)(p == ALL_SUMS ? ((double)l->bias[o] - zeros) / s_out + z_out : -128 * sum * m / s_out);
+    l->offset[at] = (float)(p == ALL_SUMS ? ((double)l->bias[o] - zeros) / s_out + z_out
+                                          : -(128 + up_2) * sum * m / s_out);
   }
 }
 

@@ -88,10 +88,9 @@ static void input_tiles(const Rows8 *r, int w, int n, int channels, guint8 *v, g
   }
 }
 
-/* 16 outputs a tile: A^T m A, A^T = (1 1 1 0; 0 1 -1 -1). */
-TM_INLINE void output_16(const float *m, gsize plane, int keep, __mmask16 mask, guint8 *y, gsize ld,
-                         gsize row) {
-  __m512 k[4], l[4], o[4];
+/* The 2x2 outputs of 16 channels: A^T m A, A^T = (1 1 1 0; 0 1 -1 -1). */
+TM_INLINE void output_16(const float *m, gsize plane, __m512 o[4]) {
+  __m512 k[4], l[4];
   for (int j = 0; j < 4; j++) {
     const __m512 a = _mm512_loadu_ps(m + (gsize)j * plane), b = _mm512_loadu_ps(m + (gsize)(4 + j) * plane),
                  c = _mm512_loadu_ps(m + (gsize)(8 + j) * plane),
@@ -103,14 +102,38 @@ TM_INLINE void output_16(const float *m, gsize plane, int keep, __mmask16 mask, 
   o[1] = (k[1] - k[2]) - k[3];
   o[2] = l[0] + (l[1] + l[2]);
   o[3] = (l[1] - l[2]) - l[3];
-  for (int i = 0; i < 4; i++)
-    if (keep >> i & 1)
-      _mm_mask_storeu_epi8(y + (gsize)(i / 2) * row + (gsize)(i % 2) * ld, mask, as_bytes(o[i]));
 }
 
-static void output_tile(const float *m, gsize plane, int keep, int outs, guint8 *y, gsize ld, gsize row) {
-  output_16(m, plane, keep, v_first(outs < 16 ? outs : 16), y, ld, row);
-  if (outs > 16) output_16(m + 16, plane, keep, v_first(outs - 16), y + 16, ld, row);
+/* as_bytes() of 32 channels, still words: packing cuts at 0. */
+TM_INLINE __m512i as_words(__m512 low, __m512 high) {
+  const __m512 top = _mm512_set1_ps(255);
+  return _mm512_packs_epi32(_mm512_cvtps_epi32(_mm512_min_ps(low, top)),
+                            _mm512_cvtps_epi32(_mm512_min_ps(high, top)));
+}
+
+/* 32 channels of two pixels side by side; packing leaves groups of four in this order. */
+TM_INLINE void put_two(guint8 *y, gsize ld, __m512i first, __m512i second) {
+  const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  const __m512i both = _mm512_permutexvar_epi32(order, _mm512_packus_epi16(first, second));
+  _mm256_storeu_si256((__m256i *)y, _mm512_castsi512_si256(both));
+  _mm256_storeu_si256((__m256i *)(y + ld), _mm512_extracti64x4_epi64(both, 1));
+}
+
+TM_INLINE void output_tile(const float *m, gsize plane, int keep, int outs, guint8 *y, gsize ld, gsize row) {
+  __m512 low[4], high[4];
+  output_16(m, plane, low);
+  output_16(m + 16, plane, high);
+  if (keep == 15 && outs == MICRO8_OUT) {
+    put_two(y, ld, as_words(low[0], high[0]), as_words(low[1], high[1]));
+    put_two(y + row, ld, as_words(low[2], high[2]), as_words(low[3], high[3]));
+    return;
+  }
+  for (int i = 0; i < 4; i++) {
+    if (!(keep >> i & 1)) continue;
+    guint8 *to = y + (gsize)(i / 2) * row + (gsize)(i % 2) * ld;
+    _mm_mask_storeu_epi8(to, v_first(outs < 16 ? outs : 16), as_bytes(low[i]));
+    if (outs > 16) _mm_mask_storeu_epi8(to + 16, v_first(outs - 16), as_bytes(high[i]));
+  }
 }
 
 #else

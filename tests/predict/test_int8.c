@@ -171,7 +171,7 @@ static void test_answers_alike(void) {
       classes |= 1 << real[k];
     }
     g_test_message("%d of %d pixels alike", same, pixels);
-    g_assert_cmpint(same * 100, >=, pixels * 85);    /* of random scores many are close */
+    g_assert_cmpint(same * 100, >=, pixels * 80);    /* of random scores many are close */
     g_assert_cmpint(classes & (classes - 1), !=, 0); /* not all of one class */
     if (tm_backend_available("cpu", NULL)) {
       g_autofree guint8 *cpu = answer_in_bytes(&n, limits, "cpu", rgb);
