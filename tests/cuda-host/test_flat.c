@@ -223,7 +223,7 @@ int main(int argc, char **argv) {
   g_test_add_data_func("/cuda-host/update/adamw", GINT_TO_POINTER(TM_OPTIMIZER_ADAMW), test_update);
   g_test_add_func("/cuda-host/update/inf-check", test_inf_check);
   g_test_add_func("/cuda-host/paint", test_paint);
-  if (argc < 2) g_test_add_func("/cuda-host/large-slice", test_large_slice);
+  if (argc < 2 || strcmp(argv[1], "sparse") == 0) g_test_add_func("/cuda-host/large-slice", test_large_slice);
   g_test_add_func("/cuda-host/no-leak", test_no_leak);
   return g_test_run();
 }

@@ -2,15 +2,18 @@
  *
  * A program runs eagerly once and is captured as a CUDA graph the second time; from then on a run is one
  * launch. All that changes from run to run lies in device memory. */
-#include "engine/backend/cuda/cuda.h"
+#include "engine/backend/cuda/conv.h"
 
 #include <glib/gi18n.h>
 #include <gmodule.h>
 #include <math.h>
 #include <string.h>
 
+enum { MOST_WORKSPACE = 512 << 20 };
+
 typedef struct {
-  CudaRun run;
+  CudaRun run; /* NULL: conv */
+  CudaConv *conv;
   CudaCall call; /* points to the program's queue */
 } Prepared1;
 
@@ -19,6 +22,7 @@ typedef struct {
   guint n_steps;
   Prepared1 *steps;
   TmCudaQueue queue; /* its own work space */
+  void *scratch;     /* of whichever convolution is running */
   gboolean warm;     /* ran once */
   cudaGraphExec_t graph;
 } Prepared;
@@ -31,6 +35,7 @@ static CudaBackend *of(TmBackend *b) {
 
 static void close_cuda(TmBackend *backend) {
   CudaBackend *b = of(backend);
+  if (b->handle) b->cudnn->cudnnDestroy(b->handle);
   cudaFree(b->queue.work); /* waits for what still uses it */
   cudaFree(b->landing);
   cudaFree(b->device_slot);
@@ -63,12 +68,23 @@ static gboolean open_memory(CudaBackend *b, GError **error) {
   return TRUE;
 }
 
+static gboolean open_cudnn(CudaBackend *b, GError **error) {
+  cudnnStatus_t s = b->cudnn->cudnnCreate(&b->handle);
+  if (s == CUDNN_STATUS_SUCCESS) s = b->cudnn->cudnnSetStream(b->handle, b->queue.stream);
+  if (s == CUDNN_STATUS_SUCCESS) return TRUE;
+  g_set_error(error, TM_ERROR, TM_ERROR_DEVICE, _("cuDNN does not start on this GPU: %s."),
+              b->cudnn->cudnnGetErrorString(s));
+  return FALSE;
+}
+
 static TmBackend *open_cuda(const TmBackendOptions *options, GError **error) {
   CudaBackend *b = g_new0(CudaBackend, 1);
-  if (tm_cuda_choose(b, options->device, error) &&
+  b->deterministic = options->deterministic;
+  b->cudnn = tm_cudnn(error);
+  if (b->cudnn && tm_cuda_choose(b, options->device, error) &&
       tm_cuda_ok(cudaStreamCreateWithFlags(&b->queue.stream, cudaStreamNonBlocking), _("opening the GPU"),
                  error) &&
-      open_memory(b, error))
+      open_memory(b, error) && open_cudnn(b, error))
     return &b->base;
   close_cuda(&b->base);
   return NULL;
@@ -77,8 +93,10 @@ static TmBackend *open_cuda(const TmBackendOptions *options, GError **error) {
 static void info(TmBackend *backend, TmBackendInfo *out) {
   const CudaBackend *b = of(backend);
   *out = (TmBackendInfo){.name = g_strdup(b->name), .memory = b->memory, .threads = 1, .bf16 = b->major >= 8};
-  out->detail = g_strdup_printf(_("CUDA %d.%d, compute capability %d.%d"), CUDART_VERSION / 1000,
-                                CUDART_VERSION % 1000 / 10, b->major, b->minor);
+  const int cudnn = (int)b->cudnn->cudnnGetVersion();
+  out->detail =
+      g_strdup_printf(_("CUDA %d.%d, cuDNN %d.%d, compute capability %d.%d"), CUDART_VERSION / 1000,
+                      CUDART_VERSION % 1000 / 10, cudnn / 10000, cudnn % 10000 / 100, b->major, b->minor);
 }
 
 /* ---- memory ---- */
@@ -104,20 +122,25 @@ static void release(TmBackend *backend, void *p, gsize bytes) {
 static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType precision) {
   (void)b;
   (void)node;
-  return (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16) && tm_cuda_step_run(op) != NULL;
+  return (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16) &&
+         (tm_cuda_is_conv(op) || tm_cuda_step_run(op) != NULL);
 }
 
+/* Convolutions pack slices; weights and biases are whole. */
 static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand, TmDType precision) {
   (void)b;
   (void)node;
   (void)precision;
-  return tm_cuda_step_takes_slice(op, operand);
+  if (!tm_cuda_is_conv(op)) return tm_cuda_step_takes_slice(op, operand);
+  return op == TM_OP_CONV_DW ? operand >= 0 : operand <= 0;
 }
 
 static void discard(TmBackend *b, gpointer prepared) {
   (void)b;
   Prepared *q = prepared;
   if (q->graph) cudaGraphExecDestroy(q->graph);
+  for (guint i = 0; i < q->n_steps; i++) tm_cuda_conv_free(q->steps[i].conv);
+  cudaFree(q->scratch);
   cudaFree(q->queue.work);
   g_free(q->steps);
   g_free(q);
@@ -133,6 +156,37 @@ static CudaCall call_of(const TmProgram *p, const TmStep *s, const TmCudaQueue *
   return c;
 }
 
+/* A convolution before step @i that packs the same parameter: a parameter stands still while a program runs.
+ */
+static CudaConv *packed_before(const Prepared *q, const TmProgram *p, guint i) {
+  if (p->values[p->steps[i].in[1]].home != TM_HOME_VALUE) return NULL;
+  for (guint k = 0; k < i; k++)
+    if (q->steps[k].conv && tm_cuda_conv_same_weights(q->steps[k].conv, &q->steps[i].call, p->precision))
+      return q->steps[k].conv;
+  return NULL;
+}
+
+static gboolean prepare_convs(CudaBackend *b, const TmProgram *p, Prepared *q, GError **error) {
+  const CudnnTarget target = {.api = b->cudnn,
+                              .handle = b->handle,
+                              .deterministic = b->deterministic,
+                              .most_workspace = MOST_WORKSPACE,
+                              .stream = b->queue.stream};
+  gsize scratch = 0;
+  for (guint i = 0; i < p->n_steps; i++) {
+    Prepared1 *s = &q->steps[i];
+    if (!tm_cuda_is_conv(p->steps[i].op)) continue;
+    s->conv = tm_cuda_conv_new(&target, &s->call, p->precision, packed_before(q, p, i), error);
+    if (!s->conv) return FALSE;
+    scratch = MAX(scratch, tm_cuda_conv_scratch(s->conv));
+  }
+  if (scratch == 0) return TRUE;
+  if (!tm_cuda_ok(cudaMalloc(&q->scratch, scratch), _("reserving memory"), error)) return FALSE;
+  for (guint i = 0; i < q->n_steps; i++)
+    if (q->steps[i].conv && !tm_cuda_conv_bind(q->steps[i].conv, q->scratch, error)) return FALSE;
+  return TRUE;
+}
+
 static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
   CudaBackend *b = of(backend);
   Prepared *q = g_new0(Prepared, 1);
@@ -140,42 +194,50 @@ static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
   q->steps = g_new0(Prepared1, p->n_steps);
   q->n_steps = p->n_steps;
   for (guint i = 0; i < p->n_steps; i++)
-    q->steps[i] = (Prepared1){tm_cuda_step_run(p->steps[i].op), call_of(p, &p->steps[i], &q->queue)};
+    q->steps[i] =
+        (Prepared1){.run = tm_cuda_step_run(p->steps[i].op), .call = call_of(p, &p->steps[i], &q->queue)};
   for (guint i = 0; i < p->n_values; i++) widest = MAX(widest, p->values[i].view.shape.c);
   q->queue.stream = b->queue.stream;
-  if (tm_cuda_ok(cudaMalloc(&q->queue.work, tm_cuda_work(widest)), _("reserving memory"), error)) return q;
+  if (tm_cuda_ok(cudaMalloc(&q->queue.work, tm_cuda_work(widest)), _("reserving memory"), error) &&
+      prepare_convs(b, p, q, error))
+    return q;
   discard(backend, q);
   return NULL;
 }
 
-static cudaError_t run_steps(const Prepared *q) {
-  cudaError_t e = cudaSuccess;
-  for (guint i = 0; i < q->n_steps && e == cudaSuccess; i++) e = q->steps[i].run(&q->steps[i].call);
-  return e;
+static gboolean run_steps(const Prepared *q, GError **error) {
+  for (guint i = 0; i < q->n_steps; i++) {
+    const Prepared1 *s = &q->steps[i];
+    if (s->conv ? !tm_cuda_conv_run(s->conv, &s->call, error)
+                : !tm_cuda_ok(s->run(&s->call), _("computing"), error))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 /* Records the steps instead of running them. */
-static cudaError_t capture(Prepared *q) {
+static gboolean capture(Prepared *q, GError **error) {
   cudaGraph_t graph = NULL;
-  cudaError_t e = cudaStreamBeginCapture(q->queue.stream, cudaStreamCaptureModeThreadLocal);
-  if (e != cudaSuccess) return e;
-  e = run_steps(q);
-  const cudaError_t end = cudaStreamEndCapture(q->queue.stream, &graph);
-  if (e == cudaSuccess) e = end;
-  if (e == cudaSuccess) e = cudaGraphInstantiate(&q->graph, graph, 0);
+  if (!tm_cuda_ok(cudaStreamBeginCapture(q->queue.stream, cudaStreamCaptureModeThreadLocal),
+                  _("recording a step"), error))
+    return FALSE;
+  const gboolean recorded = run_steps(q, error);
+  cudaError_t e = cudaStreamEndCapture(q->queue.stream, &graph);
+  if (e == cudaSuccess && recorded) e = cudaGraphInstantiate(&q->graph, graph, 0);
   if (graph) cudaGraphDestroy(graph);
-  return e;
+  if (recorded) return tm_cuda_ok(e, _("recording a step"), error);
+  cudaGetLastError();
+  return FALSE;
 }
 
 static gboolean run(TmBackend *backend, TmProgram *p, GError **error) {
   (void)backend;
   Prepared *q = p->prepared;
   if (q->n_steps == 0) return TRUE;
-  cudaError_t e = cudaSuccess;
-  if (q->warm && !q->graph) e = capture(q);
-  if (e == cudaSuccess) e = q->graph ? cudaGraphLaunch(q->graph, q->queue.stream) : run_steps(q);
-  q->warm = e == cudaSuccess;
-  return tm_cuda_ok(e, _("computing"), error);
+  if (q->warm && !q->graph && !capture(q, error)) return FALSE;
+  q->warm = q->graph ? tm_cuda_ok(cudaGraphLaunch(q->graph, q->queue.stream), _("computing"), error)
+                     : run_steps(q, error);
+  return q->warm;
 }
 
 /* ---- flat arrays ---- */

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "engine/backend/cuda/cudnn_api.h"
 #include "engine/program/program.h"
 #include "kernels/cuda/cuda.h"
 
@@ -15,6 +16,9 @@ enum { CUDA_SLOTS = 64, CUDA_SLOT_BYTES = 1024, CUDA_STAGING_BYTES = 4 << 20 };
 typedef struct {
   TmBackend base;
   int device;
+  gboolean deterministic;
+  const CudnnApi *cudnn;
+  cudnnHandle_t handle;
   char *name;
   gsize memory;
   int major, minor;

@@ -48,7 +48,7 @@ static void explain(cudaError_t e, GError **error) {
 gboolean tm_cuda_available(GError **error) {
   int n = 0;
   const cudaError_t e = cudaGetDeviceCount(&n);
-  if (e == cudaSuccess && n > 0) return TRUE;
+  if (e == cudaSuccess && n > 0) return tm_cudnn(error) != NULL;
   explain(e == cudaSuccess ? cudaErrorNoDevice : e, error);
   return FALSE;
 }
