@@ -119,10 +119,11 @@ static void release(TmBackend *backend, void *p, gsize bytes) {
 
 /* ---- programs ---- */
 
+/* Nets of bytes are for processors. */
 static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType precision) {
   (void)b;
-  (void)node;
-  return (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16) &&
+  return node->kind != TM_KIND_PIXEL &&
+         (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16) &&
          (tm_cuda_is_conv(op) || tm_cuda_step_run(op) != NULL);
 }
 
