@@ -8,6 +8,7 @@
 #include "app/cli.h"
 #include "app/interrupt.h"
 #include "app/lr_report.h"
+#include "app/plan_words.h"
 #include "app/progress.h"
 #include "app/run_source.h"
 #include "app/scores.h"
@@ -21,7 +22,7 @@ typedef struct {
   char *out, *name, *resume, *preset, *demo_size, *explain;
   int demo_train, demo_val;
   double val_fraction;
-  gboolean json, lr_test;
+  gboolean json, lr_test, plan;
 } Options;
 
 /* All that a run needs, opened one after the other. */
@@ -31,6 +32,7 @@ typedef struct {
   TmSettings settings;
   TmDataset *data;
   TmScan *scan;
+  TmEstimate *estimate; /* NULL: it could not be made */
   char *run;
 } Job;
 
@@ -44,6 +46,7 @@ static void job_clear(Job *j) {
   tm_run_source_clear(&j->source);
   if (j->data) tm_dataset_unref(j->data);
   tm_scan_free(j->scan);
+  tm_estimate_free(j->estimate);
   g_free(j->run);
 }
 
@@ -115,6 +118,26 @@ static gboolean scan_data(Job *j, GError **error) {
   if (told > SHOWN)
     tm_progress_say(progress, _("  … and %u findings more: tarmac inspect lists them."), told - SHOWN);
   return TRUE;
+}
+
+/* A run does not depend on its prediction. */
+static void predict(Job *j) {
+  g_autoptr(GError) error = NULL;
+  j->estimate = tm_estimate_new(j->data, j->scan, &j->settings, &error);
+  g_autofree char *text = j->estimate ? tm_plan_sentence(j->estimate) : NULL;
+  g_printerr("%s\n", text ? text : error->message);
+}
+
+static int print_plan(Job *j) {
+  g_autoptr(GError) error = NULL;
+  j->estimate = tm_estimate_new(j->data, j->scan, &j->settings, &error);
+  if (!j->estimate)
+    return tm_cli_fail(error, g_error_matches(error, TM_ERROR, TM_ERROR_SETTING) ? TM_EXIT_USAGE : TM_EXIT_FAILED);
+  if (j->o.json)
+    tm_cli_json_print(tm_plan_json(j->estimate));
+  else
+    tm_plan_print(j->estimate);
+  return TM_EXIT_OK;
 }
 
 /* ---- the end ---- */
@@ -196,6 +219,7 @@ static int finish(Job *j, TmTrainer *t) {
   gboolean good = tm_trainer_wait(t, &error);
   TmSnapshot snapshot;
   tm_trainer_snapshot(t, &snapshot);
+  const double peak = tm_cli_peak_rss_mb() * 1048576; /* of training alone: what follows has a program of its own */
   g_autoptr(TmConfusion) confusion = NULL;
   int signum = tm_interrupt_caught(), code = signum ? TM_EXIT_SIGNAL + signum : TM_EXIT_OK;
   if (!good)
@@ -206,6 +230,8 @@ static int finish(Job *j, TmTrainer *t) {
   if (snapshot.run_times.step > 0) {
     g_autofree char *pace = pace_sentence(&snapshot);
     g_printerr("%s\n", pace);
+    g_autofree char *outcome = j->estimate ? tm_plan_outcome(j->estimate, &snapshot.run_times, (gsize)peak) : NULL;
+    if (outcome) g_printerr("%s\n", outcome);
   }
   g_printerr(_("Run: %s\n"), j->run);
   if (signum && good) {
@@ -216,6 +242,8 @@ static int finish(Job *j, TmTrainer *t) {
     JsonObject *o = summary(j, &snapshot);
     tm_scores_to_json(o, confusion, tm_dataset_classes(j->data));
     tm_cli_json_number(o, "peak_rss_mb", tm_cli_peak_rss_mb());
+    tm_cli_json_number(o, "training_rss_mb", peak / 1048576);
+    if (j->estimate) json_object_set_object_member(o, "predicted", tm_plan_json(j->estimate));
     tm_cli_json_print(o);
   }
   tm_snapshot_clear(&snapshot);
@@ -276,6 +304,8 @@ static gboolean parse(Job *j, TmSettingOptions *given, int argc, char **argv, in
        N_("Try learning rates from 1e-6 to 1, suggest one and end; nothing is kept"), NULL},
       {"explain", 0, 0, G_OPTION_ARG_STRING, &j->o.explain, N_("Say what a setting does and end"),
        N_("SETTING")},
+      {"plan", 0, 0, G_OPTION_ARG_NONE, &j->o.plan,
+       N_("Predict memory and time by layer, and end without training"), NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &j->o.json, N_("End with one line of JSON on standard output"), NULL},
       {"val-fraction", 0, 0, G_OPTION_ARG_DOUBLE, &j->o.val_fraction,
        N_("Share kept for validation where the folder has no split"), N_("SHARE")},
@@ -306,7 +336,7 @@ static gboolean find_source(Job *j, GError **error) {
 
 static gboolean prepare(Job *j, const TmSettingOptions *given, GError **error) {
   return find_source(j, error) && open_data(j, error) && choose_settings(j, given, error) &&
-         scan_data(j, error) && (j->o.lr_test || make_run(j, error));
+         scan_data(j, error) && (j->o.lr_test || j->o.plan || make_run(j, error));
 }
 
 static int train(int argc, char **argv) {
@@ -322,9 +352,13 @@ static int train(int argc, char **argv) {
     tm_interrupt_catch();
     g_autoptr(TmTrainer) t = NULL;
     const gboolean prepared = prepare(&j, given, &error);
-    if (prepared && !j.o.lr_test)
+    if (prepared && !j.o.lr_test && !j.o.plan) {
+      predict(&j);
       t = tm_trainer_new(j.data, j.scan, &j.settings, j.run, j.o.resume != NULL, &error);
-    if (t) {
+    }
+    if (prepared && j.o.plan) {
+      code = print_plan(&j);
+    } else if (t) {
       tm_train_watch(t);
       code = finish(&j, t);
     } else if (prepared && j.o.lr_test) {
@@ -353,6 +387,7 @@ const TmCommand tm_command_train = {
                  "  tarmac train roads --base 32 --crop 320 --batch 8 --out runs --name wide\n"
                  "  tarmac train --resume runs/wide                     goes on, bit for bit\n"
                  "  tarmac train roads --lr-test                        suggests a learning rate\n"
+                 "  tarmac train camvid --base 64 --plan                what it would take, layer by layer\n"
                  "  tarmac train --explain lr                           what a setting does"),
     .run = train,
 };

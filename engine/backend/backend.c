@@ -124,6 +124,13 @@ gboolean tm_backend_read(TmBackend *b, const TmView *src, void *dst, TmDType to,
   return b->api->read(b, src, dst, to, error);
 }
 
+gboolean tm_backend_needs(TmBackend *b, const TmProgram *plan, gsize *bytes, GError **error) {
+  if (!mine(b, error)) return FALSE;
+  if (!plan || !bytes) return bad_call(b, "needs", error);
+  *bytes = 0;
+  return !b->api->needs || b->api->needs(b, plan, bytes, error);
+}
+
 gboolean tm_backend_sum_squares(TmBackend *b, const float *x, gsize n, double *out, GError **error) {
   if (!mine(b, error)) return FALSE;
   if (!out || (n && !x)) return bad_call(b, "sum_squares", error);

@@ -92,6 +92,9 @@ typedef struct {
    * Where the steps run one after the other before it returns, it notes in program->marked when step program->mark began. */
   gboolean (*run)(TmBackend *b, TmProgram *program, GError **error);
   void (*discard)(TmBackend *b, gpointer prepared);
+  /* (optional; default: 0) Bytes that `prepare` would take for @plan, a program of tm_program_plan(): packed weights, work space. May make
+   * and free what it asks about. */
+  gboolean (*needs)(TmBackend *b, const TmProgram *plan, gsize *bytes, GError **error);
 
   /* Sum of squares of n f32 on the device, in double, to the host; infinite or NaN elements make it so. Deterministic for one thread count. */
   gboolean (*sum_squares)(TmBackend *b, const float *x, gsize n, double *out, GError **error);
@@ -138,6 +141,7 @@ void *tm_backend_alloc(TmBackend *b, gsize bytes, GError **error);
 void tm_backend_release(TmBackend *b, void *p, gsize bytes);
 gboolean tm_backend_write(TmBackend *b, const TmView *dst, const void *src, TmDType from, GError **error);
 gboolean tm_backend_read(TmBackend *b, const TmView *src, void *dst, TmDType to, GError **error);
+gboolean tm_backend_needs(TmBackend *b, const TmProgram *plan, gsize *bytes, GError **error);
 gboolean tm_backend_sum_squares(TmBackend *b, const float *x, gsize n, double *out, GError **error);
 gboolean tm_backend_update(TmBackend *b, const TmUpdate *u, GError **error);
 gboolean tm_backend_axpby(TmBackend *b, float a, const float *x, float c, float *y, gsize n, GError **error);

@@ -16,3 +16,13 @@ gsize tm_free_memory(void) {
   const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? (gsize)pages * (gsize)size : 0;
 }
+
+gsize tm_resident_memory(void) {
+  unsigned long long all = 0, resident = 0;
+  const long size = sysconf(_SC_PAGESIZE);
+  FILE *f = fopen("/proc/self/statm", "re");
+  if (!f) return 0;
+  const int n = fscanf(f, "%llu %llu", &all, &resident);
+  fclose(f);
+  return n == 2 && size > 0 ? (gsize)resident * (gsize)size : 0;
+}

@@ -1,7 +1,9 @@
-/* free_memory.h: how much may be allocated without driving the machine out of memory. */
+/* free_memory.h: how much may be allocated without driving the machine out of memory, and how much is in use. */
 #pragma once
 
 #include <glib.h>
 
 /** Bytes that are free or can be made free at once; 0 when unknown. Any thread. */
 gsize tm_free_memory(void);
+/** Bytes of this process that are in memory now; 0 when unknown. Any thread. */
+gsize tm_resident_memory(void);

@@ -309,11 +309,23 @@ static gboolean start(TmLoader *l, GError **error) {
   return FALSE;
 }
 
+static guint slots_of(const TmLoaderOptions *o) {
+  return (guint)(o->ahead ? o->ahead : AHEAD) + 1; /* one is borrowed by the trainer */
+}
+
+static double ring_bytes(const TmLoaderOptions *o) {
+  return 4.0 * o->augment.crop_w * o->augment.crop_h * o->batch * slots_of(o);
+}
+
+gsize tm_loader_memory(const TmLoaderOptions *o, gsize pictures) {
+  return (gsize)ring_bytes(o) + tm_sample_cache_memory(0, pictures);
+}
+
 /* What is promised by the system but not there ends the process when it is written to, so it is asked for
  * only where there is enough. */
 static gboolean make_ring(TmLoader *l) {
   const TmLoaderOptions *o = &l->options;
-  const double bytes = 4.0 * o->augment.crop_w * o->augment.crop_h * o->batch * l->n_slots;
+  const double bytes = ring_bytes(o);
   const gsize room = tm_free_memory();
   if (room && bytes > (double)room) return FALSE;
   l->slots = g_new0(Slot, l->n_slots);
@@ -328,7 +340,7 @@ static gboolean prepare(TmLoader *l, guint epoch, guint step, GError **error) {
   const guint b = (guint)o->batch;
   l->steps = MAX(o->last == TM_LAST_KEEP ? (l->n_members + b - 1) / b : l->n_members / b, 1);
   l->begin = (guint64)epoch * l->steps + step;
-  l->n_slots = (guint)(o->ahead ? o->ahead : AHEAD) + 1; /* one is borrowed by the trainer */
+  l->n_slots = slots_of(o);
   if (!make_ring(l)) {
     g_set_error(
         error, TM_ERROR, TM_ERROR_NO_MEMORY,

@@ -38,6 +38,8 @@ typedef struct _TmLoader TmLoader;
 
 /** Starts the workers at @epoch, @step. Owned by one thread (the trainer). TM_ERROR_DATA when the split has no pictures with masks. */
 TmLoader *tm_loader_new(TmDataset *d, const TmLoaderOptions *o, guint epoch, guint step, GError **error);
+/** Bytes a loader of a split takes whose pictures take @pictures bytes decoded. */
+gsize tm_loader_memory(const TmLoaderOptions *o, gsize pictures);
 void tm_loader_free(TmLoader *l); /* joins the workers; no wait for undone work */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmLoader, tm_loader_free)
 

@@ -12,13 +12,21 @@ struct _TmSampleCache {
   gsize budget, used;
 };
 
+static gsize budget_of(gsize budget) {
+  return budget ? budget : MIN((gsize)1 << 30, tm_free_memory() / 2);
+}
+
+gsize tm_sample_cache_memory(gsize budget, gsize bytes) {
+  return MIN(budget_of(budget), bytes);
+}
+
 TmSampleCache *tm_sample_cache_new(TmDataset *d, gsize budget) {
   TmSampleCache *c = g_new0(TmSampleCache, 1);
   c->dataset = tm_dataset_ref(d);
   g_mutex_init(&c->lock);
   c->n = tm_dataset_n(d);
   c->kept = g_try_new0(TmSample *, c->n);
-  c->budget = budget ? budget : MIN((gsize)1 << 30, tm_free_memory() / 2);
+  c->budget = budget_of(budget);
   return c;
 }
 

@@ -7,6 +7,8 @@ typedef struct _TmSampleCache TmSampleCache;
 
 /** @budget: bytes it may hold; 0 chooses: 1 GiB or half of the memory that is free now, whichever is less. */
 TmSampleCache *tm_sample_cache_new(TmDataset *d, gsize budget);
+/** What it would hold of pictures that take @bytes decoded. */
+gsize tm_sample_cache_memory(gsize budget, gsize bytes);
 void tm_sample_cache_free(TmSampleCache *c);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmSampleCache, tm_sample_cache_free)
 

@@ -65,7 +65,7 @@ static gboolean distinct_grads(const TmProgramOptions *o, GError **error) {
   return TRUE;
 }
 
-TmProgram *tm_program_new(TmBackend *backend, TmParams *params, const TmGraph *g, const TmProgramOptions *o, GError **error) {
+TmProgram *tm_program_plan(TmBackend *backend, const TmGraph *g, const TmProgramOptions *o, GError **error) {
   if (!tm_graph_check(g, error) || !distinct_grads(o, error)) return NULL;
   g_auto(TmCompile) c = compile_begin(backend, g, o);
   tm_pass_live(&c);
@@ -73,15 +73,21 @@ TmProgram *tm_program_new(TmBackend *backend, TmParams *params, const TmGraph *g
   tm_pass_place(&c);
   tm_pass_plan(&c);
 
-  g_autoptr(TmProgram) p = g_new0(TmProgram, 1);
+  TmProgram *p = g_new0(TmProgram, 1);
   p->backend = backend;
-  p->params = params;
   p->precision = o->precision;
   p->arena_bytes = MAX(c.arena_bytes, 64);
   p->n_values = c.values->len;
   p->values = g_memdup2(c.values->data, (gsize)p->n_values * sizeof(TmValue));
   p->n_steps = c.steps->len;
   p->steps = g_memdup2(c.steps->data, (gsize)p->n_steps * sizeof(TmStep));
+  return p;
+}
+
+TmProgram *tm_program_new(TmBackend *backend, TmParams *params, const TmGraph *g, const TmProgramOptions *o, GError **error) {
+  g_autoptr(TmProgram) p = tm_program_plan(backend, g, o, error);
+  if (!p) return NULL;
+  p->params = params;
   p->arena = tm_backend_alloc(backend, p->arena_bytes, error);
   if (!p->arena) {
     g_prefix_error(error, _("The network's activations need %.0f MB. Use a smaller batch, crop or base width. "), (double)p->arena_bytes / 1e6);

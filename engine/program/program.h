@@ -59,7 +59,7 @@ typedef struct _TmProgram {
   guint n_steps;
   TmStep *steps;
   gsize arena_bytes;
-  void *arena;         /* backend memory */
+  void *arena;         /* backend memory; NULL in a plan */
   gpointer prepared;   /* the backend's */
   guint mark;          /* the backend's run notes the time before this step; 0: none */
   gint64 marked;       /* g_get_monotonic_time() then; 0: it cannot tell */
@@ -68,6 +68,9 @@ typedef struct _TmProgram {
 /** Compiles @g. The graph's nodes must outlive the program. TM_ERROR_UNSUPPORTED names the op the backend lacks,
  * TM_ERROR_NO_MEMORY the bytes the arena needs. */
 TmProgram *tm_program_new(TmBackend *backend, TmParams *params, const TmGraph *g, const TmProgramOptions *options, GError **error);
+/** Only the passes: a program that cannot run, for looking at its steps, its values (view.data: the offset in the arena; NULL in the
+ * parameter set) and arena_bytes. Nothing is allocated on the device. Errors as above. */
+TmProgram *tm_program_plan(TmBackend *backend, const TmGraph *g, const TmProgramOptions *options, GError **error);
 void tm_program_free(TmProgram *p);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmProgram, tm_program_free)
 

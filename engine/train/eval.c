@@ -22,20 +22,29 @@ void tm_session_drop_evals(TmSession *s) {
   g_ptr_array_set_size(s->evals, 0);
 }
 
-static gboolean build(TmSession *s, TmEval *e, GError **error) {
+gboolean tm_eval_graph(TmEval *e, const TmSettings *s, guint classes, TmDType precision, TmProgramOptions *options,
+                       GError **error) {
   TmNode *logits = NULL;
+  TmUNet net;
+  tm_infer_net(s, classes, &net);
   e->graph = tm_graph_new();
-  e->labels = tm_infer_graph(e->graph, &s->net, TM_SHAPE(e->n, 3, e->h, e->w), &e->picture, &logits);
+  e->labels = tm_infer_graph(e->graph, &net, TM_SHAPE(e->n, 3, e->h, e->w), &e->picture, &logits);
   e->truth = tm_graph_source(e->graph, TM_OP_INPUT, TM_KIND_LABEL, TM_SHAPE(e->n, 1, e->h, e->w), "truth");
-  TmNode *weights = tm_graph_source(e->graph, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, (int)s->classes, 1, 1),
+  TmNode *weights = tm_graph_source(e->graph, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, (int)classes, 1, 1),
                                     "class_weights");
-  e->loss = tm_loss_build(e->graph, s->settings, logits, e->truth, weights);
+  e->loss = tm_loss_build(e->graph, s, logits, e->truth, weights);
   e->confusion = tm_node(e->graph, TM_OP_CONFUSION, "confusion", NULL, logits, e->truth);
-  if (!tm_graph_check(e->graph, error)) return FALSE;
-  TmNode *outputs[4] = {e->labels, e->confusion};
-  guint n = 2;
-  for (guint i = 0; i < e->loss.n; i++) outputs[n++] = e->loss.parts[i];
-  const TmProgramOptions options = {.precision = s->precision, .n_outputs = n, .outputs = outputs};
+  e->outputs[0] = e->labels;
+  e->outputs[1] = e->confusion;
+  e->n_outputs = 2;
+  for (guint i = 0; i < e->loss.n; i++) e->outputs[e->n_outputs++] = e->loss.parts[i];
+  *options = (TmProgramOptions){.precision = precision, .n_outputs = e->n_outputs, .outputs = e->outputs};
+  return tm_graph_check(e->graph, error);
+}
+
+static gboolean build(TmSession *s, TmEval *e, GError **error) {
+  TmProgramOptions options;
+  if (!tm_eval_graph(e, s->settings, s->classes, s->precision, &options, error)) return FALSE;
   e->program = tm_program_new(s->backend, s->params, e->graph, &options, error);
   return e->program != NULL;
 }
@@ -77,10 +86,10 @@ gboolean tm_session_tiled(const TmSession *s, int w, int h) {
   return (gint64)w * h > s->tile_pixels;
 }
 
-/* The side of a square tile whose pixels the limit allows, a multiple of 32. */
-static int tile_side(const TmSession *s) {
+/* A multiple of 32, whatever the limit not less than SMALLEST_TILE. */
+int tm_eval_tile(int pixels) {
   int side = SMALLEST_TILE;
-  while ((side + 32) * (side + 32) <= s->tile_pixels) side += 32;
+  while ((side + 32) * (side + 32) <= pixels) side += 32;
   return side;
 }
 
@@ -96,7 +105,7 @@ static gboolean each_tile(TmSession *s, TmEval *e, const TmSample *sample, const
 
 gboolean tm_session_tiles(TmSession *s, const TmSample *sample, TmTileFunc each, gpointer user,
                           GError **error) {
-  const int side = tile_side(s), w = MIN(side, sample->w), h = MIN(side, sample->h);
+  const int side = tm_eval_tile(s->tile_pixels), w = MIN(side, sample->w), h = MIN(side, sample->h);
   g_autoptr(GArray) across = tm_tiles_plan(sample->w, side, TILE_MARGIN),
                     down = tm_tiles_plan(sample->h, side, TILE_MARGIN);
   TmEval *e = tm_session_eval(s, 1, w, h, error);

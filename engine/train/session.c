@@ -4,9 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/predict/infer_graph.h"
-
-enum { EVAL_PIXELS = 320 * 480, TILE_PIXELS = 1280 * 1024, LOOKED_AT = 64, JUDGED_BYTES = 256 << 20 };
+enum { LOOKED_AT = 64 };
 
 static void activity(const TmSessionPlan *plan, const char *sentence) {
   if (plan->activity) plan->activity(sentence, plan->user);
@@ -39,7 +37,7 @@ static gboolean open_data(TmSession *s, const TmSessionPlan *plan, GError **erro
       s->scan->n_left_out ? tm_dataset_subset(s->all, s->scan->leave_out, NULL) : tm_dataset_ref(s->all);
   const TmClassTable *table = tm_dataset_classes(s->data);
   s->classes = table->n;
-  s->judged = tm_sample_cache_new(s->data, JUDGED_BYTES);
+  s->judged = tm_sample_cache_new(s->data, TM_JUDGED_BYTES);
   s->class_weights = g_new0(float, table->n);
   for (int i = 0; i < 3; i++) {
     s->mean[i] = isfinite(s->scan->mean[i]) ? s->scan->mean[i] : 127.5;
@@ -114,9 +112,8 @@ gboolean tm_session_crop(const TmDataset *d, const TmScan *scan, const TmSetting
   return TRUE;
 }
 
-static gboolean open_loader(TmSession *s, GError **error) {
-  const TmSettings *o = s->settings;
-  const TmLoaderOptions options = {
+TmLoaderOptions tm_session_loading(const TmSettings *o, int crop_w, int crop_h) {
+  return (TmLoaderOptions){
       .split = TM_SPLIT_TRAIN,
       .batch = o->batch,
       .shuffle = TRUE,
@@ -129,11 +126,15 @@ static gboolean open_loader(TmSession *s, GError **error) {
                   .contrast = (float)o->contrast,
                   .saturation = (float)o->saturation,
                   .hue = (float)o->hue,
-                  .crop_w = s->crop_w,
-                  .crop_h = s->crop_h},
+                  .crop_w = crop_w,
+                  .crop_h = crop_h},
       .seed = (guint64)o->seed,
       .threads = o->loader_threads,
   };
+}
+
+static gboolean open_loader(TmSession *s, GError **error) {
+  const TmLoaderOptions options = tm_session_loading(s->settings, s->crop_w, s->crop_h);
   s->loader = tm_loader_new(s->data, &options, s->at.epoch, s->at.step, error);
   if (!s->loader) return FALSE;
   s->steps = tm_loader_steps(s->loader);
@@ -142,34 +143,20 @@ static gboolean open_loader(TmSession *s, GError **error) {
 
 /* ---- the device ---- */
 
-static gboolean open_backend(TmSession *s, GError **error) {
-  const TmBackendOptions options = {.threads = s->settings->threads, .deterministic = TRUE, .convolutions = s->settings->convolutions};
-  s->backend = tm_backend_open(s->settings->backend, &options, error);
-  if (!s->backend) return FALSE;
-  tm_backend_info(s->backend, &s->info);
-  const char *precision = s->settings->precision;
-  s->precision =
-      g_str_equal(precision, "bf16") || (g_str_equal(precision, "auto") && s->info.bf16) ? TM_BF16 : TM_F32;
-  return TRUE;
-}
-
-/* More elements than a tensor's extents can count would wrap in the shapes; such nets fit no machine anyway.
- */
-static gboolean check_size(const TmSession *s, GError **error) {
-  const double pixels = (double)s->settings->batch * s->crop_w * s->crop_h;
-  const double widest = pixels * MAX(s->settings->base, (int)s->classes) * 2.0;
-  if (widest < 1e12) return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY,
-              _("One step of %d pictures of %d×%d needs far more memory than any machine has. Use a smaller "
-                "batch, crop or base width."),
-              s->settings->batch, s->crop_w, s->crop_h);
-  return FALSE;
+TmBackend *tm_session_device(const TmSettings *s, TmBackendInfo *info, TmDType *precision, GError **error) {
+  const TmBackendOptions options = {.threads = s->threads, .deterministic = TRUE, .convolutions = s->convolutions};
+  TmBackend *b = tm_backend_open(s->backend, &options, error);
+  if (!b) return NULL;
+  tm_backend_info(b, info);
+  *precision =
+      g_str_equal(s->precision, "bf16") || (g_str_equal(s->precision, "auto") && info->bf16) ? TM_BF16 : TM_F32;
+  return b;
 }
 
 static gboolean makes_loss(const TmSession *s, const TmStep *step) {
   for (guint i = 0; i < step->n_out; i++)
-    for (guint k = 0; k < s->loss.n; k++)
-      if (s->program->values[step->out[i]].node == s->loss.parts[k]) return TRUE;
+    for (guint k = 0; k < s->train.loss.n; k++)
+      if (s->program->values[step->out[i]].node == s->train.loss.parts[k]) return TRUE;
   return FALSE;
 }
 
@@ -181,45 +168,12 @@ static guint way_back(const TmSession *s) {
   return at;
 }
 
-/* picture -> normalized -> net -> loss -> gradient of each parameter. */
 static gboolean build_training(TmSession *s, GError **error) {
-  const int batch = s->settings->batch;
-  s->graph = tm_graph_new();
-  TmNode *x = tm_infer_input(s->graph, TM_SHAPE(batch, 3, s->crop_h, s->crop_w), &s->picture);
-  s->labels = tm_graph_source(s->graph, TM_OP_INPUT, TM_KIND_LABEL, TM_SHAPE(batch, 1, s->crop_h, s->crop_w),
-                              "truth");
-  if (s->net.dropout > 0)
-    s->tick = tm_graph_source(s->graph, TM_OP_INPUT, TM_KIND_COUNT, TM_SHAPE(1, 1, 1, 1), "tick");
-  TmNode *weights = tm_graph_source(s->graph, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, (int)s->classes, 1, 1),
-                                    "class_weights");
-  g_autoptr(GPtrArray) outputs = g_ptr_array_new(), wanted = g_ptr_array_new();
-  TmNode *logits = tm_unet(s->graph, x, &s->net, TRUE, s->tick, outputs);
-  s->loss = tm_loss_build(s->graph, s->settings, logits, s->labels, weights);
-  if (!tm_graph_check(s->graph, error)) return FALSE;
-  for (guint i = 0; i < s->loss.n; i++) g_ptr_array_add(outputs, s->loss.parts[i]);
-  for (guint i = 0; i < tm_graph_n_nodes(s->graph); i++) {
-    TmNode *n = tm_graph_node(s->graph, i);
-    if (n->op == TM_OP_PARAM) g_ptr_array_add(wanted, n);
-  }
-  g_autofree TmNode **grads = g_new0(TmNode *, MAX(wanted->len, 1)),
-                    **params = g_new0(TmNode *, MAX(wanted->len, 1));
-  g_autofree TmNode **found = g_new0(TmNode *, MAX(wanted->len, 1));
-  tm_graph_gradients(s->graph, s->loss.root, NULL, wanted->len, (TmNode *const *)wanted->pdata, found);
-  if (!tm_graph_check(s->graph, error)) return FALSE;
-  guint n = 0;
-  for (guint i = 0; i < wanted->len; i++)
-    if (found[i]) {
-      params[n] = wanted->pdata[i];
-      grads[n++] = found[i];
-    }
-  if (!(s->params = tm_params_new(s->backend, s->graph, error))) return FALSE;
-  const TmProgramOptions options = {.precision = s->precision,
-                                    .n_outputs = outputs->len,
-                                    .outputs = (TmNode *const *)outputs->pdata,
-                                    .n_grads = n,
-                                    .params = params,
-                                    .grads = grads};
-  s->program = tm_program_new(s->backend, s->params, s->graph, &options, error);
+  const TmSettings *o = s->settings;
+  if (!tm_train_graph_build(&s->train, o, s->classes, o->batch, s->crop_w, s->crop_h, error)) return FALSE;
+  if (!(s->params = tm_params_new(s->backend, s->train.graph, error))) return FALSE;
+  const TmProgramOptions options = tm_train_graph_options(&s->train, s->precision);
+  s->program = tm_program_new(s->backend, s->params, s->train.graph, &options, error);
   if (!s->program) return FALSE;
   s->program->mark = way_back(s);
   return TRUE;
@@ -272,10 +226,9 @@ static gboolean open_weights(TmSession *s, GError **error) {
 
 static gboolean open_device(TmSession *s, const TmSessionPlan *plan, GError **error) {
   activity(plan, _("Opening the device"));
-  if (!open_backend(s, error)) return FALSE;
+  if (!(s->backend = tm_session_device(s->settings, &s->info, &s->precision, error))) return FALSE;
   activity(plan, _("Building the network"));
-  tm_infer_net(s->settings, s->classes, &s->net);
-  return check_size(s, error) && build_training(s, error) && open_arrays(s, error) && open_weights(s, error);
+  return build_training(s, error) && open_arrays(s, error) && open_weights(s, error);
 }
 
 /* ---- open and close ---- */
@@ -344,8 +297,8 @@ TmSession *tm_session_open(const TmSessionPlan *plan, GError **error) {
   TmSession *s = g_new0(TmSession, 1);
   s->settings = plan->settings;
   s->cancel = plan->cancel;
-  s->eval_pixels = EVAL_PIXELS;
-  s->tile_pixels = TILE_PIXELS;
+  s->eval_pixels = TM_EVAL_PIXELS;
+  s->tile_pixels = TM_TILE_PIXELS;
   s->evals = g_ptr_array_new_with_free_func((GDestroyNotify)tm_eval_free);
   s->at.best_miou = NAN;
   s->at.lr_factor = 1.0;
@@ -371,7 +324,7 @@ void tm_session_close(TmSession *s) {
     free_array(s, &s->kept_state, s->params->n_state);
   }
   tm_params_free(s->params);
-  tm_graph_free(s->graph);
+  tm_train_graph_clear(&s->train);
   tm_backend_info_clear(&s->info);
   if (s->backend) tm_backend_close(s->backend);
   g_clear_pointer(&s->data, tm_dataset_unref);

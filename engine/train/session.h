@@ -13,11 +13,16 @@
 
 #include "engine/data/loader.h"
 #include "engine/data/sample_cache.h"
-#include "engine/nets/unet.h"
-#include "engine/program/program.h"
 #include "engine/run/run_dir.h"
-#include "engine/train/losses.h"
+#include "engine/train/train_graph.h"
 #include "engine/train/trainer.h"
+
+enum {
+  TM_EVAL_PIXELS = 320 * 480,   /* of a validation batch, about */
+  TM_EVAL_MOST = 16,            /* pictures in it */
+  TM_TILE_PIXELS = 1280 * 1024, /* larger pictures are judged in tiles */
+  TM_JUDGED_BYTES = 256 << 20,  /* of val pictures kept decoded */
+};
 
 /* Where the run stands: with the arrays, all that a checkpoint holds. */
 typedef struct {
@@ -61,6 +66,8 @@ typedef struct {
   TmProgram *program;
   TmNode *picture, *truth, *labels, *confusion;
   TmLoss loss;
+  TmNode *outputs[4];
+  guint n_outputs;
   guint64 used; /* for dropping the one unused longest */
 } TmEval;
 
@@ -78,10 +85,7 @@ typedef struct _TmSession {
   TmBackend *backend;
   TmBackendInfo info;
   TmDType precision;
-  TmUNet net;
-  TmGraph *graph; /* one training step */
-  TmNode *picture, *labels, *tick;
-  TmLoss loss;
+  TmTrainGraph train;
   TmParams *params;
   TmProgram *program;
   float *m, *v;      /* optimizer; v NULL for SGD */
@@ -136,6 +140,11 @@ gsize tm_session_memory(const TmSession *s);
 gboolean tm_session_crop(const TmDataset *d, const TmScan *scan, const TmSettings *s, int *w, int *h,
                          char **note, GError **error);
 
+/** Opens the device that @s names, and tells what it computes in. */
+TmBackend *tm_session_device(const TmSettings *s, TmBackendInfo *info, TmDType *precision, GError **error);
+/** What the loader of the train split is made with. */
+TmLoaderOptions tm_session_loading(const TmSettings *s, int crop_w, int crop_h);
+
 /** One step at s->at, which moves on. TRUE with r->skipped when it was left out; FALSE: the run cannot go on.
  */
 gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error);
@@ -152,12 +161,17 @@ TmProbe *tm_session_probe(TmSession *s, guint entry, GError **error);
 gboolean tm_session_keep_probe(TmSession *s, const TmProbe *p, GError **error);
 
 /* eval.c */
+/** Its graph for e->n pictures of e->w x e->h, and what it is to be compiled with; borrows from @e. */
+gboolean tm_eval_graph(TmEval *e, const TmSettings *s, guint classes, TmDType precision, TmProgramOptions *options,
+                       GError **error);
 void tm_eval_free(TmEval *e);
 /** The program for batches of @n pictures of w x h: made, or kept from before. Borrowed until the next call.
  */
 TmEval *tm_session_eval(TmSession *s, int n, int w, int h, GError **error);
 /** Forgets all of them: before memory is asked for again. */
 void tm_session_drop_evals(TmSession *s);
+/** The side of a square tile of at most @pixels. */
+int tm_eval_tile(int pixels);
 /** Is a picture of this size predicted in tiles? */
 gboolean tm_session_tiled(const TmSession *s, int w, int h);
 /* What each tile of a large picture is given to, in a fixed order: x, y, the tile's corner in the picture;

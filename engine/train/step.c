@@ -11,9 +11,9 @@ static double now(void) {
 
 static gboolean read_loss(TmSession *s, double *out, GError **error) {
   *out = 0;
-  for (guint i = 0; i < s->loss.n; i++) {
+  for (guint i = 0; i < s->train.loss.n; i++) {
     float part = NAN;
-    if (!tm_program_read(s->program, s->loss.parts[i], &part, TM_F32, error)) return FALSE;
+    if (!tm_program_read(s->program, s->train.loss.parts[i], &part, TM_F32, error)) return FALSE;
     *out += part;
   }
   return TRUE;
@@ -21,9 +21,9 @@ static gboolean read_loss(TmSession *s, double *out, GError **error) {
 
 static gboolean feed(TmSession *s, const TmBatch *b, GError **error) {
   const gint32 tick = (gint32)(tm_session_total(s) & 0x7fffffffu);
-  return tm_program_write(s->program, s->picture, b->pixels, TM_U8, error) &&
-         tm_program_write(s->program, s->labels, b->labels, TM_U8, error) &&
-         (!s->tick || tm_program_write(s->program, s->tick, &tick, TM_I32, error));
+  return tm_program_write(s->program, s->train.picture, b->pixels, TM_U8, error) &&
+         tm_program_write(s->program, s->train.labels, b->labels, TM_U8, error) &&
+         (!s->train.tick || tm_program_write(s->program, s->train.tick, &tick, TM_I32, error));
 }
 
 static gboolean copy(TmSession *s, const float *from, float *to, gsize n, GError **error) {

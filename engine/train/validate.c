@@ -7,8 +7,6 @@
 #include "engine/train/prefetch.h"
 #include "engine/train/session.h"
 
-enum { MOST_AT_ONCE = 16 };
-
 /* What is added up. Pixelwise losses are means over weighted pixels: times their weight they can be added,
  * and the sum is what one giant batch would have given. Dice is a mean over pictures. */
 typedef struct {
@@ -117,7 +115,7 @@ static void batch_clear(Batch *b) {
 static gboolean batch_begin(const TmSession *s, Batch *b, int w, int h, GError **error) {
   batch_clear(b);
   const gsize pixels = (gsize)w * (gsize)h;
-  b->most = (int)CLAMP((gsize)s->eval_pixels / pixels, 1, MOST_AT_ONCE);
+  b->most = (int)CLAMP((gsize)s->eval_pixels / pixels, 1, TM_EVAL_MOST);
   b->w = w;
   b->h = h;
   b->rgb = g_try_malloc_n(pixels, 3 * (gsize)b->most);

@@ -68,6 +68,28 @@ static void test_lr(void) {
   assert_code(wrong, 2);
 }
 
+/* Told before and after; --plan tells it by layer and leaves no run. */
+static void test_plan(void) {
+  g_auto(Ran) r = program_run("train", "demo", TINY, "--epochs", "1", "--out", runs, "--name", "foretold", "--json", NULL);
+  assert_code(r, 0);
+  assert_says(r.err, "Predicted: ");
+  g_autoptr(JsonObject) after = ran_json(&r);
+  JsonObject *predicted = json_object_get_object_member(after, "predicted");
+  g_assert_cmpfloat(json_object_get_double_member(after, "training_rss_mb"), >, 1);
+  g_auto(Ran) table = program_run("train", "demo", TINY, "--plan", "--out", runs, "--name", "planned", NULL);
+  assert_code(table, 0);
+  assert_says(table.out, "enc.0.0");
+  assert_says(table.out, "while a checkpoint is written");
+  g_autofree char *folder = g_build_filename(runs, "planned", NULL);
+  g_assert_false(g_file_test(folder, G_FILE_TEST_EXISTS));
+  g_auto(Ran) json = program_run("train", "demo", TINY, "--plan", "--json", NULL);
+  assert_code(json, 0);
+  g_autoptr(JsonObject) plan = ran_json(&json);
+  static const char *const same[] = {"activations", "weights", "engine", "validation", "checkpoint"};
+  for (guint i = 0; i < G_N_ELEMENTS(same); i++)
+    g_assert_cmpint(json_object_get_int_member(plan, same[i]), ==, json_object_get_int_member(predicted, same[i]));
+}
+
 /* Elsewhere than on a terminal: plain lines, one an epoch, and nothing that moves a cursor. */
 static void test_plain_lines(void) {
   g_auto(Ran) r = program_run("train", "demo", TINY, "--epochs", "2", "--out", runs, "--name", "plain", NULL);
@@ -263,6 +285,7 @@ int main(int argc, char **argv) {
   runs = scratch_folder();
   g_test_add_func("/cli/train/train", test_train);
   g_test_add_func("/cli/train/lr-test", test_lr);
+  g_test_add_func("/cli/train/plan", test_plan);
   g_test_add_func("/cli/train/evaluate", test_evaluate);
   g_test_add_func("/cli/train/evaluate-checkpoint-file", test_evaluate_checkpoint_file);
   g_test_add_func("/cli/train/int8", test_int8);

@@ -110,6 +110,28 @@ static void test_arena_holds_everything(Fixture *f, gconstpointer data) {
   g_assert_cmpuint(p->arena_bytes, <, all->arena_bytes * 6 / 10);
 }
 
+/* A plan is the program without its memory. */
+static void test_plan(Fixture *f, gconstpointer data) {
+  (void)data;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TmProgram) p = compile(f, FALSE, FALSE);
+  const TmProgramOptions o = {.precision = TM_F32, .n_outputs = 1, .outputs = &f->n->loss,
+                              .n_grads = f->n->grads->len, .params = (TmNode *const *)f->n->params->pdata,
+                              .grads = (TmNode *const *)f->n->grads->pdata};
+  g_autoptr(TmProgram) plan = tm_program_plan(f->b, f->n->g, &o, &error), whole = tm_program_new(f->b, f->params, f->n->g, &o, &error);
+  g_assert_no_error(error);
+  g_assert_null(plan->arena);
+  g_assert_cmpuint(plan->arena_bytes, ==, whole->arena_bytes);
+  g_assert_cmpuint(plan->n_steps, ==, whole->n_steps);
+  for (guint i = 0; i < plan->n_values; i++) {
+    const TmValue *a = &plan->values[i], *b = &whole->values[i];
+    if (a->home == TM_HOME_ARENA) g_assert_cmpuint(GPOINTER_TO_SIZE(a->view.data), ==, (gsize)((char *)b->view.data - (char *)whole->arena));
+  }
+  gsize needs = 0;
+  g_assert_true(tm_backend_needs(f->b, plan, &needs, &error));
+  if (g_str_equal(f->b->api->name, "cpu")) g_assert_cmpuint(needs, >, tm_params_count(f->params));
+}
+
 static void test_no_concat_copy(Fixture *f, gconstpointer data) {
   (void)data;
   g_autoptr(TmProgram) p = compile(f, FALSE, FALSE);
@@ -186,6 +208,8 @@ int main(int argc, char **argv) {
   ADD("no-overlap/ref", "ref", test_no_overlap);
   ADD("no-overlap/best", best_backend(), test_no_overlap);
   ADD("arena-holds-everything", best_backend(), test_arena_holds_everything);
+  ADD("plan/ref", "ref", test_plan);
+  ADD("plan/best", best_backend(), test_plan);
   ADD("no-concat-copy/ref", "ref", test_no_concat_copy);
   ADD("no-concat-copy/best", best_backend(), test_no_concat_copy);
   ADD("patterns-are-found", best_backend(), test_patterns_are_found);

@@ -106,6 +106,9 @@ void tm_cpu_conv_free(CpuConv *v) {
 gsize tm_cpu_conv_team_work(const CpuConv *v) {
   return v->team_work;
 }
+gsize tm_cpu_conv_held(const CpuConv *v) {
+  return v->packed_bytes + v->held;
+}
 gsize tm_cpu_conv_scratch(const CpuConv *v) {
   return v->scratch;
 }

@@ -20,6 +20,8 @@ void tm_cpu_conv_free(CpuConv *v);
 /** Work space: what a thread of the team needs, and what all share (TmTeam.shared, oneDNN's scratchpad). */
 gsize tm_cpu_conv_team_work(const CpuConv *v);
 gsize tm_cpu_conv_scratch(const CpuConv *v);
+/** Bytes it keeps for itself: its weights, packed. */
+gsize tm_cpu_conv_held(const CpuConv *v);
 
 /** Packs the weights again from the f32 master. */
 gboolean tm_cpu_conv_pack(CpuConv *v, const CpuCall *c, GError **error);

@@ -145,7 +145,7 @@ static gboolean make_inner(CpuConv *v, Made *m, const_dnnl_memory_desc_t inner,
   CpuBackend *b = v->backend;
   if (!memory(&m->master, b, master, data, error)) return FALSE;
   if (!v->folded && dnnl_memory_desc_equal(inner, master)) return memory(&m->weights, b, master, data, error);
-  m->inner_bytes = dnnl_memory_desc_get_size(inner);
+  m->inner_bytes = v->held = dnnl_memory_desc_get_size(inner);
   m->inner = tm_host_alloc(m->inner_bytes);
   if (!m->inner) return ok(dnnl_out_of_memory, "weights", error);
   if (!memory(&m->weights, b, inner, m->inner, error)) return FALSE;

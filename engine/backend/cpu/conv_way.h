@@ -43,6 +43,7 @@ struct _CpuConv {
   gsize packed_bytes;
   gsize team_work; /* work space of each thread of the team */
   gsize scratch;   /* of all together: TmTeam.shared, oneDNN's scratchpad */
+  gsize held;      /* bytes that prepare allocated */
   gpointer made;   /* prepare's own */
 };
 

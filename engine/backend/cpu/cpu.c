@@ -239,6 +239,23 @@ static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
   return NULL;
 }
 
+/* Step by step as prepare makes them, each freed before the next. */
+static gboolean needs(TmBackend *backend, const TmProgram *p, gsize *bytes, GError **error) {
+  CpuBackend *b = of(backend);
+  Prepared most = {0};
+  gsize held = 0;
+  omp_set_num_threads(b->threads);
+  for (guint i = 0; i < p->n_steps; i++) {
+    Prepared1 one = {0};
+    const gboolean ok = prepare_step(b, p, &p->steps[i], &most, &one, error);
+    if (one.conv) held += tm_cpu_conv_held(one.conv);
+    tm_cpu_conv_free(one.conv);
+    if (!ok) return FALSE;
+  }
+  *bytes = held + most.work_bytes + most.scratch_bytes;
+  return TRUE;
+}
+
 static gboolean run(TmBackend *b, TmProgram *p, GError **error) {
   Prepared *q = p->prepared;
   const gboolean moved = !q->packed || (p->params && p->params->version != q->version);
@@ -318,6 +335,7 @@ const TmBackendApi tm_backend_cpu = {
     .prepare = prepare,
     .run = run,
     .discard = discard,
+    .needs = needs,
     .sum_squares = sum_squares,
     .update = update,
     .axpby = axpby,

@@ -1,0 +1,212 @@
+#include "engine/train/rates.h"
+
+#include <glib/gi18n.h>
+
+/* A run as short as LEAST_S says little; pictures are enlarged until one takes that long, or as large as
+ * MOST_SIDE. */
+enum {
+  FIRST_SIDE = 16,
+  MOST_SIDE = 256,
+  MOST_CHANNELS = 128,
+  LEAST_CHANNELS = 4,
+  PASS_CHANNELS = 32,
+  RUNS = 3
+};
+#define LEAST_S 4e-3
+
+struct _TmRates {
+  TmBackend *backend;
+  char *machine; /* the cache's group */
+  GKeyFile *known;
+  gboolean new; /* something was measured */
+};
+
+/* A convolution to be measured, standing for all like it. */
+typedef struct {
+  TmOp op;
+  int kernel, stride, in,
+      out; /* channels of the op's first input and of its output (conv_dw: of both inputs) */
+  TmDType precision;
+} Kind;
+
+static char *cache_path(void) {
+  return g_build_filename(g_get_user_cache_dir(), "tarmac", "rates.ini", NULL);
+}
+
+TmRates *tm_rates_new(TmBackend *backend, const char *convolutions) {
+  TmRates *r = g_new0(TmRates, 1);
+  g_autofree char *path = cache_path();
+  TmBackendInfo info;
+  tm_backend_info(backend, &info);
+  r->backend = backend;
+  r->machine = g_strdup_printf("%s, %s, %d, %s, %s", backend->api->name, info.name ? info.name : "?",
+                               info.threads, convolutions ? convolutions : "auto", TM_VERSION);
+  g_strdelimit(r->machine, "[]\n", '_');
+  tm_backend_info_clear(&info);
+  r->known = g_key_file_new();
+  g_key_file_load_from_file(r->known, path, G_KEY_FILE_NONE, NULL); /* none or a broken one: measured again */
+  return r;
+}
+
+void tm_rates_free(TmRates *r) {
+  if (!r) return;
+  g_autofree char *path = cache_path(), *folder = g_path_get_dirname(path);
+  if (r->new &&g_mkdir_with_parents(folder, 0700) == 0)
+    g_key_file_save_to_file(r->known, path, NULL); /* else: measured again next time */
+  g_key_file_free(r->known);
+  g_free(r->machine);
+  g_free(r);
+}
+
+/* ---- measuring ---- */
+
+/* A graph of one node, compiled. */
+typedef struct {
+  TmGraph *graph;
+  TmParams *params;
+  TmProgram *program;
+  TmNode *node;
+} Probe;
+
+static void probe_clear(Probe *p) {
+  tm_program_free(p->program);
+  tm_params_free(p->params);
+  tm_graph_free(p->graph);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Probe, probe_clear)
+
+static TmNode *source(Probe *p, TmOp op, TmKind kind, TmShape s, const char *name) {
+  return tm_graph_source(p->graph, op, kind, s, name);
+}
+
+static void build_convolution(Probe *p, const Kind *k, int side) {
+  const TmAttrs a = {.stride = k->stride,
+                     .pad = k->stride == 1 ? k->kernel / 2 : 0,
+                     .kernel_h = k->op == TM_OP_CONV_DW ? k->kernel : 0,
+                     .kernel_w = k->op == TM_OP_CONV_DW ? k->kernel : 0};
+  const int half = side / k->stride, wide = k->op == TM_OP_CONV_TRANSPOSE ? half : side;
+  TmNode *x = source(p, TM_OP_INPUT, TM_KIND_ACT, TM_SHAPE(1, k->in, wide, wide), "x"), *y;
+  if (k->op == TM_OP_CONV_DW)
+    y = source(p, TM_OP_INPUT, TM_KIND_ACT, TM_SHAPE(1, k->out, half, half), "y");
+  else
+    y = source(p, TM_OP_PARAM, TM_KIND_PARAM,
+               k->op == TM_OP_CONV ? TM_SHAPE(k->out, k->in, k->kernel, k->kernel)
+                                   : TM_SHAPE(k->in, k->out, k->kernel, k->kernel),
+               "w");
+  p->node = tm_node(p->graph, k->op, NULL, &a, x, y);
+}
+
+/* What most steps between convolutions do: every element read once and written once. */
+static void build_pass(Probe *p, int side) {
+  const TmShape vector = TM_SHAPE(1, PASS_CHANNELS, 1, 1);
+  const TmAttrs eps = {.value = 1e-5f};
+  TmNode *x = source(p, TM_OP_INPUT, TM_KIND_ACT, TM_SHAPE(1, PASS_CHANNELS, side, side), "x");
+  TmNode *stats = source(p, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, 2 * PASS_CHANNELS, 1, 1), "stats");
+  TmNode *gamma = source(p, TM_OP_PARAM, TM_KIND_PARAM, vector, "gamma");
+  TmNode *beta = source(p, TM_OP_PARAM, TM_KIND_PARAM, vector, "beta");
+  p->node = tm_node(p->graph, TM_OP_BN_APPLY, NULL, &eps, x, stats, gamma, beta);
+}
+
+/* @kind NULL: a pass. */
+static gboolean build(TmRates *r, const Kind *kind, TmDType precision, int side, Probe *p, GError **error) {
+  p->graph = tm_graph_new();
+  if (kind)
+    build_convolution(p, kind, side);
+  else
+    build_pass(p, side);
+  if (!tm_graph_check(p->graph, error) || !(p->params = tm_params_new(r->backend, p->graph, error)))
+    return FALSE;
+  const TmProgramOptions options = {.precision = precision, .n_outputs = 1, .outputs = &p->node};
+  p->program = tm_program_new(r->backend, p->params, p->graph, &options, error);
+  return p->program != NULL;
+}
+
+static gboolean time_run(TmRates *r, Probe *p, double *seconds, GError **error) {
+  const gint64 begin = g_get_monotonic_time();
+  if (!tm_program_run(p->program, error) || !tm_backend_synchronize(r->backend, error)) return FALSE;
+  *seconds = (double)MAX(g_get_monotonic_time() - begin, 1) * 1e-6;
+  return TRUE;
+}
+
+/* The best of a few runs: other programs may be using the processor too. */
+static gboolean time_probe(TmRates *r, Probe *p, double *best, GError **error) {
+  double seconds;
+  if (!time_run(r, p, best, error)) return FALSE; /* packs weights, fetches code */
+  for (int i = 0; i < RUNS; i++) {
+    if (!time_run(r, p, &seconds, error)) return FALSE;
+    *best = i ? MIN(*best, seconds) : seconds;
+  }
+  return TRUE;
+}
+
+/* Work a second: FLOPs for a convolution, bytes for a pass. */
+static gboolean measure(TmRates *r, const Kind *kind, TmDType precision, double *rate, GError **error) {
+  for (int side = FIRST_SIDE;; side *= 2) {
+    g_auto(Probe) p = {0};
+    double seconds;
+    if (!build(r, kind, precision, side, &p, error) || !time_probe(r, &p, &seconds, error)) return FALSE;
+    if (seconds < LEAST_S && side < MOST_SIDE * (kind ? 1 : 4)) continue;
+    *rate = (kind ? tm_node_flops(p.node) : tm_node_bytes(p.node, tm_dtype_size(precision))) / seconds;
+    return TRUE;
+  }
+}
+
+static gboolean rate_of(TmRates *r, const char *key, const Kind *kind, TmDType precision, double *rate,
+                        GError **error) {
+  *rate = g_key_file_get_double(r->known, r->machine, key, NULL);
+  if (*rate > 0) return TRUE;
+  if (!measure(r, kind, precision, rate, error)) return FALSE;
+  g_key_file_set_double(r->known, r->machine, key, *rate);
+  r->new = TRUE;
+  return TRUE;
+}
+
+/* ---- steps ---- */
+
+gboolean tm_rates_pass(TmRates *r, double bytes, TmDType precision, double *seconds, GError **error) {
+  g_autofree char *key = g_strdup_printf("pass-%s", tm_dtype_name(precision));
+  double rate;
+  if (!rate_of(r, key, NULL, precision, &rate, error)) return FALSE;
+  *seconds = bytes / rate;
+  return TRUE;
+}
+
+/* The next power of two: nets differ, their layers' kinds are few. */
+static int rounded(int channels) {
+  int c = LEAST_CHANNELS;
+  while (c < channels && c < MOST_CHANNELS) c *= 2;
+  return c;
+}
+
+static Kind kind_of(const TmNode *n, TmDType precision) {
+  const int out = n->op == TM_OP_CONV_DW ? n->in[1]->shape.c : n->shape.c;
+  return (Kind){.op = n->op,
+                .kernel = n->op == TM_OP_CONV_DW ? n->attrs.kernel_h : n->in[1]->shape.h,
+                .stride = MAX(n->attrs.stride, 1),
+                .in = rounded(n->in[0]->shape.c),
+                .out = rounded(out),
+                .precision = precision};
+}
+
+static double step_bytes(const TmProgram *p, const TmStep *s) {
+  double bytes = 0;
+  for (guint k = 0; k < s->n_in + s->n_out; k++) {
+    const TmView *v = &p->values[k < s->n_in ? s->in[k] : s->out[k - s->n_in]].view;
+    bytes += (double)tm_shape_count(v->shape) * (double)tm_dtype_size(v->dtype);
+  }
+  return bytes;
+}
+
+gboolean tm_rates_step(TmRates *r, const TmProgram *plan, guint i, double *seconds, GError **error) {
+  const TmStep *s = &plan->steps[i];
+  const TmNode *n = s->node;
+  double rate;
+  if (!tm_rates_pass(r, step_bytes(plan, s), plan->precision, seconds, error)) return FALSE;
+  if (n->op != TM_OP_CONV && n->op != TM_OP_CONV_TRANSPOSE && n->op != TM_OP_CONV_DW) return TRUE;
+  const Kind k = kind_of(n, plan->precision);
+  g_autofree char *key = g_strdup_printf("%s-%d-%d-%d-%d-%s", tm_op_info(k.op)->name, k.kernel, k.stride,
+                                         k.in, k.out, tm_dtype_name(k.precision));
+  if (!rate_of(r, key, &k, k.precision, &rate, error)) return FALSE;
+  *seconds = MAX(*seconds, tm_node_flops(n) / rate);
+  return TRUE;
+}

@@ -1,0 +1,27 @@
+/* train_graph.h: one training step as a graph: picture -> normalized -> net -> loss -> gradient of each
+ * parameter. What the session trains with and what the estimate looks at. Pure; any one thread. */
+#pragma once
+
+#include "engine/nets/unet.h"
+#include "engine/program/program.h"
+#include "engine/train/losses.h"
+
+typedef struct {
+  TmUNet net;
+  TmGraph *graph;
+  TmNode *picture, *labels, *tick; /* tick NULL without dropout */
+  TmLoss loss;
+  GPtrArray *outputs;        /* TmNode: effects and the loss's parts */
+  GPtrArray *params, *grads; /* TmNode, pairs */
+  guint n_forward;           /* nodes with smaller ids are forward */
+} TmTrainGraph;
+
+/** For @batch pictures of w x h. TM_ERROR_NO_MEMORY when a tensor would be larger than can be counted. */
+gboolean tm_train_graph_build(TmTrainGraph *t, const TmSettings *s, guint classes, int batch, int w, int h,
+                              GError **error);
+/** Of an empty (zeroed) one too. */
+void tm_train_graph_clear(TmTrainGraph *t);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TmTrainGraph, tm_train_graph_clear)
+
+/** What to compile it with; borrows from @t. */
+TmProgramOptions tm_train_graph_options(const TmTrainGraph *t, TmDType precision);
