@@ -33,3 +33,12 @@ void cpu_bench_run(CpuBench *b);
 void cpu_bench_round(float *x, gsize n);
 /** Fails the test unless |a - b| <= bound * max(|b|, root mean square of b) for all elements. */
 void cpu_bench_compare(const float *a, const float *b, gsize n, double bound);
+
+/** Runs @c on the cpu backend with the kernels of @table against ref: @gaps as in cpu_bench_new(). f32 may
+ * differ by the order of sums. For bf16 both sides are fed values that are bf16 already, and ref computes in
+ * f32: what remains is one rounding of the output, 2^-9 of it; the bound of 2^-8 leaves as much for the
+ * rounding of values inside (weights packed in bf16). A convolution with a bias may round twice (oneDNN
+ * does), the first time at the size of the sum without the bias. Run again it must give the same bits. */
+void cpu_bench_check_case(const TmOpCase *c, const TmKernels *table, TmDType precision, int gaps);
+/** Does the backend run it at @precision with that table? */
+gboolean cpu_bench_can(const TmOpCase *c, const TmKernels *table, TmDType precision);
