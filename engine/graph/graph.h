@@ -33,5 +33,11 @@ gboolean tm_graph_check(const TmGraph *g, GError **error);
  * STATE scalar) when that is not NULL. Where a value is used more than once its gradients are added. */
 void tm_graph_gradients(TmGraph *g, TmNode *loss, TmNode *loss_scale, guint n, TmNode *const *by, TmNode **grad);
 
+/** The same with less memory (Chen et al. 2016): values of nodes with @drop[id] (one a node of @g as it is) are not kept for the way back
+ * but made again there, each from what it was made from, right before it is needed. Sources are never dropped; do not drop what has
+ * an effect. The gradients are the same bits, for dropout's mask follows from its key and the tick. */
+void tm_graph_gradients_again(TmGraph *g, TmNode *loss, TmNode *loss_scale, const gboolean *drop, guint n, TmNode *const *by,
+                              TmNode **grad);
+
 /** Sums of flops and bytes over all nodes that @roots need. */
 double tm_graph_flops(const TmGraph *g, guint n_roots, TmNode *const *roots);

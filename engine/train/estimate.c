@@ -5,6 +5,7 @@
 #include "engine/core/free_memory.h"
 #include "engine/train/layers.h"
 #include "engine/train/rates.h"
+#include "engine/train/recompute.h"
 #include "engine/train/session.h"
 
 /* What is being estimated, and with what. */
@@ -14,6 +15,7 @@ typedef struct {
   TmDataset *data; /* without what the scan left out */
   guint classes;
   TmBackend *backend;
+  gboolean borrowed; /* the backend */
   TmRates *rates;
   TmTrainGraph train;
   TmProgram *plan;
@@ -25,7 +27,7 @@ static void job_clear(Job *j) {
   tm_program_free(j->plan);
   tm_train_graph_clear(&j->train);
   tm_rates_free(j->rates);
-  if (j->backend) tm_backend_close(j->backend);
+  if (j->backend && !j->borrowed) tm_backend_close(j->backend);
   g_clear_pointer(&j->data, tm_dataset_unref);
   tm_estimate_free(j->out);
 }
@@ -113,6 +115,7 @@ static gboolean count_arrays(Job *j, GError **error) {
   e->checkpoint = (n * (1 + moments + averages) + states) * sizeof(float);
   /* The norm reads the gradient; the update reads and writes weights, moments and average; packing follows.
    */
+  if (s->accumulate > 1) e->weights += n * sizeof(float);
   const double passed = (double)n * (double)(1 + 1 + 2 * (1 + moments + averages) + 2) * sizeof(float);
   return tm_rates_pass(j->rates, passed, TM_F32, &e->update_s, error);
 }
@@ -177,26 +180,64 @@ static gboolean open_job(Job *j, GError **error) {
   j->out->device = g_strdup_printf("%s: %s, %s", j->backend->api->name, info.name ? info.name : "?",
                                    info.detail ? info.detail : "?");
   tm_backend_info_clear(&info);
+  return TRUE;
+}
+
+/* All but the step itself. */
+static gsize beside(const TmEstimate *e) {
+  return e->process + e->weights + e->validation + e->pictures + e->checkpoint;
+}
+
+/* The graph, as it fits the limit. */
+static gboolean fit(Job *j, GError **error) {
+  const TmSettings *s = j->settings;
+  const gsize limit = (gsize)s->memory_limit * 1000000;
+  TmTrainShape shape = {s, j->classes, 0, j->crop_w, j->crop_h, j->out->precision};
+  if (!tm_session_part(s, &shape.batch, error)) return FALSE;
   j->rates = tm_rates_new(j->backend, s->convolutions);
-  if (!tm_train_graph_build(&j->train, s, j->classes, s->batch, j->crop_w, j->crop_h, error)) return FALSE;
-  const TmProgramOptions options = tm_train_graph_options(&j->train, j->out->precision);
-  return (j->plan = tm_program_plan(j->backend, j->train.graph, &options, error)) != NULL;
+  if (!tm_train_graph_build(&j->train, s, j->classes, shape.batch, j->crop_w, j->crop_h, NULL, error) ||
+      !count_arrays(j, error) || !count_validation(j, error))
+    return FALSE;
+  count_pictures(j);
+  if (limit == 0) return TRUE;
+  const gsize others = beside(j->out);
+  tm_train_graph_clear(&j->train);
+  return tm_recompute_fit(&j->train, &shape, j->backend, j->rates, limit > others ? limit - others : 0,
+                          others, error);
 }
 
 static gboolean estimate(Job *j, GError **error) {
   TmEstimate *e = j->out;
-  if (!open_job(j, error) || !count_layers(j, error) ||
-      !tm_backend_needs(j->backend, j->plan, &e->engine, error) || !count_arrays(j, error) ||
-      !count_validation(j, error))
+  if (!open_job(j, error) || !fit(j, error)) return FALSE;
+  const TmProgramOptions options = tm_train_graph_options(&j->train, e->precision);
+  if (!(j->plan = tm_program_plan(j->backend, j->train.graph, &options, error)) || !count_layers(j, error) ||
+      !tm_backend_needs(j->backend, j->plan, &e->engine, error))
     return FALSE;
-  count_pictures(j);
   e->activations = j->plan->arena_bytes;
-  e->memory =
-      e->process + e->activations + e->weights + e->engine + e->validation + e->pictures + e->checkpoint;
-  e->step_s += e->update_s;
+  e->memory = beside(e) + e->activations + e->engine;
+  e->step_s = e->step_s * j->settings->accumulate + e->update_s;
   e->steps = MAX(tm_dataset_n_split(j->data, TM_SPLIT_TRAIN) / (guint)j->settings->batch, 1);
   e->epoch_s = e->steps * e->step_s + e->validation_s;
   e->graph = g_steal_pointer(&j->train.graph);
+  return TRUE;
+}
+
+gboolean tm_estimate_fit(TmTrainGraph *t, TmBackend *backend, TmDType precision, TmDataset *data,
+                         const TmScan *scan, const TmSettings *s, int crop_w, int crop_h, GError **error) {
+  g_auto(Job) j = {.settings = s,
+                   .scan = scan,
+                   .classes = tm_dataset_classes(data)->n,
+                   .data = tm_dataset_ref(data),
+                   .backend = backend,
+                   .borrowed = TRUE,
+                   .crop_w = crop_w,
+                   .crop_h = crop_h,
+                   .out = g_new0(TmEstimate, 1)};
+  j.out->process = tm_resident_memory();
+  j.out->precision = precision;
+  if (!fit(&j, error)) return FALSE;
+  *t = j.train;
+  j.train = (TmTrainGraph){0};
   return TRUE;
 }
 

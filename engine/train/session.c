@@ -153,6 +153,15 @@ TmBackend *tm_session_device(const TmSettings *s, TmBackendInfo *info, TmDType *
   return b;
 }
 
+gboolean tm_session_part(const TmSettings *s, int *pictures, GError **error) {
+  *pictures = s->batch / s->accumulate;
+  if (*pictures * s->accumulate == s->batch) return TRUE;
+  g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+              _("A batch of %d pictures cannot be computed in %d equal parts: accumulate must divide batch."), s->batch,
+              s->accumulate);
+  return FALSE;
+}
+
 static gboolean makes_loss(const TmSession *s, const TmStep *step) {
   for (guint i = 0; i < step->n_out; i++)
     for (guint k = 0; k < s->train.loss.n; k++)
@@ -170,7 +179,13 @@ static guint way_back(const TmSession *s) {
 
 static gboolean build_training(TmSession *s, GError **error) {
   const TmSettings *o = s->settings;
-  if (!tm_train_graph_build(&s->train, o, s->classes, o->batch, s->crop_w, s->crop_h, error)) return FALSE;
+  int part;
+  if (!tm_session_part(o, &part, error)) return FALSE;
+  const gboolean built =
+      o->memory_limit > 0
+          ? tm_estimate_fit(&s->train, s->backend, s->precision, s->data, s->scan, o, s->crop_w, s->crop_h, error)
+          : tm_train_graph_build(&s->train, o, s->classes, part, s->crop_w, s->crop_h, NULL, error);
+  if (!built) return FALSE;
   if (!(s->params = tm_params_new(s->backend, s->train.graph, error))) return FALSE;
   const TmProgramOptions options = tm_train_graph_options(&s->train, s->precision);
   s->program = tm_program_new(s->backend, s->params, s->train.graph, &options, error);
@@ -191,6 +206,7 @@ static void free_array(TmSession *s, float **p, gsize n) {
 static gboolean allocate(TmSession *s, GError **error) {
   const gsize n = s->params->n_value;
   if (!(s->m = device_array(s, n, error))) return FALSE;
+  if (s->settings->accumulate > 1 && !(s->sum = device_array(s, n, error))) return FALSE;
   if (!g_str_equal(s->settings->optimizer, "sgd") && !(s->v = device_array(s, n, error))) return FALSE;
   if (s->settings->ema > 0 &&
       (!(s->ema = device_array(s, n, error)) || !(s->held = device_array(s, n, error))))
@@ -319,6 +335,7 @@ void tm_session_close(TmSession *s) {
   if (s->params) {
     free_array(s, &s->m, s->params->n_value);
     free_array(s, &s->v, s->params->n_value);
+    free_array(s, &s->sum, s->params->n_value);
     free_array(s, &s->ema, s->params->n_value);
     free_array(s, &s->held, s->params->n_value);
     free_array(s, &s->kept_state, s->params->n_state);
@@ -338,7 +355,7 @@ void tm_session_close(TmSession *s) {
 gsize tm_session_memory(const TmSession *s) {
   const gsize n = s->params->n_value;
   const gsize arrays =
-      n * (gsize)(2 + (s->m != NULL) + (s->v != NULL) + (s->ema != NULL) + (s->held != NULL));
+      n * (gsize)(2 + (s->m != NULL) + (s->v != NULL) + (s->sum != NULL) + (s->ema != NULL) + (s->held != NULL));
   gsize bytes = (arrays + 2 * s->params->n_state) * sizeof(float) + s->program->arena_bytes;
   for (guint i = 0; i < s->evals->len; i++) bytes += ((TmEval *)s->evals->pdata[i])->program->arena_bytes;
   return bytes;

@@ -89,6 +89,7 @@ typedef struct _TmSession {
   TmParams *params;
   TmProgram *program;
   float *m, *v;      /* optimizer; v NULL for SGD */
+  float *sum;        /* of the parts' gradients; NULL when a batch is one part */
   float *ema;        /* NULL when off */
   float *held;       /* the weights while the average stands in for them */
   float *kept_state; /* params->state from before the step */
@@ -142,6 +143,12 @@ gboolean tm_session_crop(const TmDataset *d, const TmScan *scan, const TmSetting
 
 /** Opens the device that @s names, and tells what it computes in. */
 TmBackend *tm_session_device(const TmSettings *s, TmBackendInfo *info, TmDType *precision, GError **error);
+/** Pictures the program sees at once: a batch's part. TM_ERROR_SETTING when the batch has no such parts. */
+gboolean tm_session_part(const TmSettings *s, int *pictures, GError **error);
+/** The graph of a step of @s, made to fit its memory limit (estimate.c): as tm_train_graph_build() without one. @data
+ * without what the scan left out. */
+gboolean tm_estimate_fit(TmTrainGraph *t, TmBackend *backend, TmDType precision, TmDataset *data, const TmScan *scan,
+                         const TmSettings *s, int crop_w, int crop_h, GError **error);
 /** What the loader of the train split is made with. */
 TmLoaderOptions tm_session_loading(const TmSettings *s, int crop_w, int crop_h);
 
@@ -152,6 +159,8 @@ gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error);
 /** The weights' average takes the weights' place (no-op without one) until tm_session_judged_end(). */
 gboolean tm_session_judged_begin(TmSession *s, GError **error);
 gboolean tm_session_judged_end(TmSession *s, GError **error);
+/** What @n labels weigh together: the sum of their classes' weights, by which pixelwise losses are means. */
+double tm_session_weight(const TmSession *s, const guint8 *truth, gsize n);
 /** Scores the val split, with the average when there is one. One confusion matrix over all pictures. */
 gboolean tm_session_validate(TmSession *s, TmScore *out, GError **error);
 /** Predicts @sample into @labels (h*w). */

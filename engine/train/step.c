@@ -19,10 +19,13 @@ static gboolean read_loss(TmSession *s, double *out, GError **error) {
   return TRUE;
 }
 
-static gboolean feed(TmSession *s, const TmBatch *b, GError **error) {
-  const gint32 tick = (gint32)(tm_session_total(s) & 0x7fffffffu);
-  return tm_program_write(s->program, s->train.picture, b->pixels, TM_U8, error) &&
-         tm_program_write(s->program, s->train.labels, b->labels, TM_U8, error) &&
+/* Part @part of the batch. Each part of each step has dropout of its own. */
+static gboolean feed(TmSession *s, const TmBatch *b, guint part, GError **error) {
+  const guint parts = (guint)s->settings->accumulate;
+  const gsize pixels = (gsize)b->n / parts * (gsize)b->w * (gsize)b->h;
+  const gint32 tick = (gint32)((tm_session_total(s) * parts + part) & 0x7fffffffu);
+  return tm_program_write(s->program, s->train.picture, b->pixels + part * pixels * 3, TM_U8, error) &&
+         tm_program_write(s->program, s->train.labels, b->labels + part * pixels, TM_U8, error) &&
          (!s->train.tick || tm_program_write(s->program, s->train.tick, &tick, TM_I32, error));
 }
 
@@ -41,7 +44,7 @@ static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
       .w = s->params->value,
       .m = s->m,
       .v = s->v,
-      .g = s->params->grad,
+      .g = s->sum ? s->sum : s->params->grad,
       /* PyTorch's clip_grad_norm_, its 1e-6 included. */
       .grad_scale = o->clip > 0 ? (float)MIN(1.0, o->clip / (r->grad_norm + 1e-6)) : 1.0f,
       .lr = (float)r->lr,
@@ -85,21 +88,38 @@ static void loader_times(TmSession *s, TmStepResult *r) {
   s->last_augment = augment;
 }
 
+/* Of all parts together: a mean over weighted pixels is the parts' means, weighted by what their pixels weigh. */
+static double share_of(const TmSession *s, const TmBatch *b, guint part) {
+  const guint parts = (guint)s->settings->accumulate;
+  const gsize all = (gsize)b->n * (gsize)b->w * (gsize)b->h, pixels = all / parts;
+  if (parts == 1) return 1;
+  const double whole = s->train.loss.pixelwise ? tm_session_weight(s, b->labels, all) : 0;
+  return whole > 0 ? tm_session_weight(s, b->labels + part * pixels, pixels) / whole : 1.0 / parts;
+}
+
 /* One run of the program, with the time it took. */
-static gboolean run(TmSession *s, TmStepResult *r, GError **error) {
-  const gint64 begin = g_get_monotonic_time();
+static gboolean run_part(TmSession *s, const TmBatch *b, guint part, TmStepResult *r, GError **error) {
+  const double share = share_of(s, b, part), begin = now();
+  double loss;
+  if (!feed(s, b, part, error)) return FALSE;
+  const double fed = now();
   s->program->marked = 0;
-  if (!tm_program_run(s->program, error) || !read_loss(s, &r->loss, error)) return FALSE;
-  const gint64 marked = s->program->marked;
-  r->times.forward = marked ? (double)(marked - begin) * 1e-6 : NAN;
-  return TRUE;
+  if (!tm_program_run(s->program, error) || !read_loss(s, &loss, error)) return FALSE;
+  r->times.upload += fed - begin;
+  r->times.forward += s->program->marked ? (double)s->program->marked * 1e-6 - fed : NAN;
+  r->loss += share * loss;
+  return !s->sum || tm_backend_axpby(s->backend, (float)share, s->params->grad, part ? 1 : 0, s->sum,
+                                     s->params->n_value, error);
 }
 
 /* Forward, backward, and the decision: is the gradient sound? */
-static gboolean compute(TmSession *s, TmStepResult *r, GError **error) {
+static gboolean compute(TmSession *s, const TmBatch *b, TmStepResult *r, GError **error) {
   double squares = NAN;
-  if (!copy(s, s->params->state, s->kept_state, s->params->n_state, error) || !run(s, r, error) ||
-      !tm_backend_sum_squares(s->backend, s->params->grad, s->params->n_value, &squares, error))
+  if (!copy(s, s->params->state, s->kept_state, s->params->n_state, error)) return FALSE;
+  r->loss = 0;
+  for (guint part = 0; part < (guint)s->settings->accumulate; part++)
+    if (!run_part(s, b, part, r, error)) return FALSE;
+  if (!tm_backend_sum_squares(s->backend, s->sum ? s->sum : s->params->grad, s->params->n_value, &squares, error))
     return FALSE;
   s->params->version++; /* running statistics have moved */
   r->grad_norm = sqrt(squares);
@@ -132,14 +152,11 @@ gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error) {
   loader_times(s, r);
   tell_replaced(b, r);
   const double loaded = now();
-  if (!feed(s, b, error)) return FALSE;
-  const double fed = now();
-  if (!compute(s, r, error)) return FALSE;
+  if (!compute(s, b, r, error)) return FALSE;
   const double computed = now();
   if (!r->skipped && (!update(s, r, error) || !tm_backend_synchronize(s->backend, error))) return FALSE;
   const double end = now();
-  r->times.upload = fed - loaded;
-  r->times.network = computed - fed;
+  r->times.network = computed - loaded - r->times.upload;
   r->times.update = end - computed;
   count(s, r);
   s->at.step++;

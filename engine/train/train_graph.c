@@ -3,6 +3,7 @@
 #include <glib/gi18n.h>
 
 #include "engine/predict/infer_graph.h"
+#include "engine/train/layers.h"
 
 /* More elements than a tensor's extents can count would wrap in the shapes; such nets fit no machine anyway.
  */
@@ -29,14 +30,31 @@ static void build_forward(TmTrainGraph *t, const TmSettings *s, guint classes, i
   t->n_forward = tm_graph_n_nodes(t->graph);
 }
 
-static void build_backward(TmTrainGraph *t) {
+/* By node: is it dropped? Never the last layer's: what the loss looks at. */
+static gboolean *dropped(const TmTrainGraph *t, const TmRecompute *again) {
+  if (!again || again->n == 0) return NULL;
+  g_autoptr(TmLayers) l = tm_layers_new(t);
+  gboolean *drop = g_new0(gboolean, t->n_forward);
+  for (guint id = 0; id < t->n_forward; id++) {
+    const TmNode *n = tm_graph_node(t->graph, id);
+    const guint layer = l->of[id];
+    if (n->kind != TM_KIND_ACT || n->n_in == 0 || layer + 2 >= l->n || layer >= again->n) continue;
+    const gboolean convolution = n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE;
+    drop[id] = (convolution ? again->convolution : again->rest)[layer];
+  }
+  return drop;
+}
+
+static void build_backward(TmTrainGraph *t, const TmRecompute *again) {
   g_autoptr(GPtrArray) wanted = g_ptr_array_new();
   for (guint i = 0; i < t->n_forward; i++) {
     TmNode *n = tm_graph_node(t->graph, i);
     if (n->op == TM_OP_PARAM) g_ptr_array_add(wanted, n);
   }
   g_autofree TmNode **found = g_new0(TmNode *, MAX(wanted->len, 1));
-  tm_graph_gradients(t->graph, t->loss.root, NULL, wanted->len, (TmNode *const *)wanted->pdata, found);
+  g_autofree gboolean *drop = dropped(t, again);
+  tm_graph_gradients_again(t->graph, t->loss.root, NULL, drop, wanted->len, (TmNode *const *)wanted->pdata,
+                           found);
   for (guint i = 0; i < wanted->len; i++) {
     if (!found[i]) continue;
     g_ptr_array_add(t->params, wanted->pdata[i]);
@@ -45,7 +63,7 @@ static void build_backward(TmTrainGraph *t) {
 }
 
 gboolean tm_train_graph_build(TmTrainGraph *t, const TmSettings *s, guint classes, int batch, int w, int h,
-                              GError **error) {
+                              const TmRecompute *again, GError **error) {
   if (!check_size(s, classes, batch, w, h, error)) return FALSE;
   tm_infer_net(s, classes, &t->net);
   t->graph = tm_graph_new();
@@ -54,7 +72,7 @@ gboolean tm_train_graph_build(TmTrainGraph *t, const TmSettings *s, guint classe
   t->grads = g_ptr_array_new();
   build_forward(t, s, classes, batch, w, h);
   if (!tm_graph_check(t->graph, error)) return FALSE;
-  build_backward(t);
+  build_backward(t, again);
   return tm_graph_check(t->graph, error);
 }
 

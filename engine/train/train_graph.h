@@ -6,6 +6,13 @@
 #include "engine/program/program.h"
 #include "engine/train/losses.h"
 
+/* What is made again on the way back instead of being kept, by layer (layers.h). n 0: nothing. */
+typedef struct {
+  guint n;
+  gboolean *convolution; /* its result */
+  gboolean *rest;        /* what follows from it */
+} TmRecompute;
+
 typedef struct {
   TmUNet net;
   TmGraph *graph;
@@ -16,9 +23,10 @@ typedef struct {
   guint n_forward;           /* nodes with smaller ids are forward */
 } TmTrainGraph;
 
-/** For @batch pictures of w x h. TM_ERROR_NO_MEMORY when a tensor would be larger than can be counted. */
+/** For @batch pictures of w x h; @again NULL: nothing is made again. TM_ERROR_NO_MEMORY when a tensor would
+ * be larger than can be counted. */
 gboolean tm_train_graph_build(TmTrainGraph *t, const TmSettings *s, guint classes, int batch, int w, int h,
-                              GError **error);
+                              const TmRecompute *again, GError **error);
 /** Of an empty (zeroed) one too. */
 void tm_train_graph_clear(TmTrainGraph *t);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TmTrainGraph, tm_train_graph_clear)

@@ -45,7 +45,7 @@ gboolean tm_session_judged_end(TmSession *s, GError **error) {
 
 /* ---- one batch ---- */
 
-static double weight_of(const TmSession *s, const guint8 *truth, gsize n) {
+double tm_session_weight(const TmSession *s, const guint8 *truth, gsize n) {
   gsize pixels[TM_VOID + 1] = {0};
   for (gsize i = 0; i < n; i++) pixels[truth[i]]++;
   double sum = 0;
@@ -55,7 +55,7 @@ static double weight_of(const TmSession *s, const guint8 *truth, gsize n) {
 
 static gboolean add_loss(TmSession *s, TmEval *e, const guint8 *truth, double pictures, Sum *sum,
                          GError **error) {
-  const double weight = weight_of(s, truth, (gsize)e->n * (gsize)e->w * (gsize)e->h);
+  const double weight = tm_session_weight(s, truth, (gsize)e->n * (gsize)e->w * (gsize)e->h);
   if (weight <= 0) return TRUE; /* nothing but void, or classes that count nothing */
   for (guint i = 0; i < e->loss.n; i++) {
     float x = NAN;

@@ -1,0 +1,21 @@
+/* recompute.h: which values a training step drops after its way forward and makes again on its way back, so
+ * that a run fits a limit (Chen et al. 2016, with the layers chosen by what they cost and save on this
+ * machine). Gradients stay the same to the bit. Thread: the backend's. */
+#pragma once
+
+#include "engine/train/rates.h"
+#include "engine/train/train_graph.h"
+
+/* How a training graph is built, but for what is recomputed. */
+typedef struct {
+  const TmSettings *settings;
+  guint classes;
+  int batch, w, h;
+  TmDType precision;
+} TmTrainShape;
+
+/** Builds @t (zeroed before) so that its arena and what `prepare` takes fit into @room bytes: without
+ * recomputing when that fits, else with the cheapest set found. @beside, what the run needs otherwise, is for
+ * the error: TM_ERROR_NO_MEMORY names the smallest limit that would do. */
+gboolean tm_recompute_fit(TmTrainGraph *t, const TmTrainShape *shape, TmBackend *backend, TmRates *rates,
+                          gsize room, gsize beside, GError **error);
