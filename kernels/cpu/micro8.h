@@ -11,6 +11,8 @@
 enum { MICRO8_OUT = 32, MICRO8_DEEP = 4 };
 #ifdef TM_SIMD_AVX512
 enum { MICRO8_PIXELS = 12 };
+#elif defined(TM_SIMD_AVX2)
+enum { MICRO8_PIXELS = 3 };
 #else
 enum { MICRO8_PIXELS = 4 };
 #endif
