@@ -80,13 +80,14 @@ static TmNode *weight_gradient(TmGraph *g, const TmNode *n, TmNode *x, TmNode *y
 }
 
 static void conv_gradient(TmGraph *g, TmNode *n, TmNode *dy, const gboolean *want, TmNode **dx) {
+  /* The weights' first: x is often not needed after it, and dx can lie in its memory. */
+  if (want[1]) dx[1] = weight_gradient(g, n, n->in[0], dy);
   if (want[0]) {
     TmAttrs a = n->attrs;
     a.out_h = n->in[0]->shape.h;
     a.out_w = n->in[0]->shape.w;
     dx[0] = tm_node(g, TM_OP_CONV_TRANSPOSE, NULL, &a, dy, n->in[1]);
   }
-  if (want[1]) dx[1] = weight_gradient(g, n, n->in[0], dy);
   if (n->n_in == 3 && want[2]) dx[2] = tm_node(g, TM_OP_CHANNEL_SUM, NULL, NULL, dy);
 }
 
@@ -138,12 +139,12 @@ static gboolean conv_transpose_shape(const TmNode *n, TmShape *out, GError **err
 }
 
 static void conv_transpose_gradient(TmGraph *g, TmNode *n, TmNode *dy, const gboolean *want, TmNode **dx) {
+  if (want[1]) dx[1] = weight_gradient(g, n, dy, n->in[0]);
   if (want[0]) {
     TmAttrs a = n->attrs;
     a.out_h = a.out_w = 0;
     dx[0] = tm_node(g, TM_OP_CONV, NULL, &a, dy, n->in[1]);
   }
-  if (want[1]) dx[1] = weight_gradient(g, n, dy, n->in[0]);
   if (n->n_in == 3 && want[2]) dx[2] = tm_node(g, TM_OP_CHANNEL_SUM, NULL, NULL, dy);
 }
 
