@@ -32,6 +32,7 @@ const char *tm_settings_choice_text(const char *choice) {
       {"auto", N_("Automatic")},
       {"f32", N_("32 bit")},
       {"bf16", N_("bfloat16")},
+      {"f16", N_("float16")},
       {"cuda", N_("CUDA")},
       {"cpu", N_("Processor")},
       {"ref", N_("Reference")},

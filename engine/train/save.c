@@ -11,7 +11,8 @@
 /* Normalisation and class weights follow from the file's JSON and the data: only what training moved is kept
  * as a tensor. */
 static gboolean kept(const TmParam *p) {
-  return p->trained || !(g_str_has_prefix(p->name, "input.") || g_str_equal(p->name, "class_weights"));
+  return p->trained || !(g_str_has_prefix(p->name, "input.") || g_str_equal(p->name, "class_weights") ||
+                         g_str_equal(p->name, "loss.scale"));
 }
 
 /* ---- arrays ---- */
@@ -83,6 +84,10 @@ static JsonObject *position_json(const TmSession *s) {
   json_object_set_int_member(o, "best_epoch", p->best_epoch);
   json_object_set_int_member(o, "since_best", p->since_best);
   set_number(o, "lr_factor", p->lr_factor);
+  if (s->train.scale) {
+    set_number(o, "loss_scale", p->loss_scale);
+    json_object_set_int_member(o, "good_steps", p->good_steps);
+  }
   json_object_set_int_member(o, "probe", p->probe_entry);
   json_object_set_int_member(o, "crop_width", s->crop_w);
   json_object_set_int_member(o, "crop_height", s->crop_h);
@@ -129,6 +134,8 @@ static gboolean read_position(TmSession *s, TmCheckpoint *c, GError **error) {
   p->best_epoch = whole(o, "best_epoch");
   p->since_best = whole(o, "since_best");
   p->lr_factor = number(o, "lr_factor", 1);
+  p->loss_scale = number(o, "loss_scale", TM_FIRST_LOSS_SCALE);
+  p->good_steps = whole(o, "good_steps");
   p->probe_entry = whole(o, "probe");
   const int w = (int)number(o, "crop_width", s->crop_w), h = (int)number(o, "crop_height", s->crop_h);
   if (w != s->crop_w || h != s->crop_h) {

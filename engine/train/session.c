@@ -143,14 +143,29 @@ static gboolean open_loader(TmSession *s, GError **error) {
 
 /* ---- the device ---- */
 
+/* Asked with the simplest step there is. */
+static gboolean computes_f16(TmBackend *b) {
+  g_autoptr(TmGraph) g = tm_graph_new();
+  TmNode *x = tm_graph_source(g, TM_OP_INPUT, TM_KIND_ACT, TM_SHAPE(1, 1, 1, 1), "x");
+  const TmNode *relu = tm_node(g, TM_OP_RELU, NULL, NULL, x);
+  return tm_backend_supports(b, TM_OP_RELU, relu, TM_F16);
+}
+
 TmBackend *tm_session_device(const TmSettings *s, TmBackendInfo *info, TmDType *precision, GError **error) {
   const TmBackendOptions options = {.threads = s->threads, .deterministic = TRUE, .convolutions = s->convolutions};
   TmBackend *b = tm_backend_open(s->backend, &options, error);
   if (!b) return NULL;
   tm_backend_info(b, info);
-  *precision =
-      g_str_equal(s->precision, "bf16") || (g_str_equal(s->precision, "auto") && info->bf16) ? TM_BF16 : TM_F32;
-  return b;
+  *precision = g_str_equal(s->precision, "f16")                                                       ? TM_F16
+               : g_str_equal(s->precision, "bf16") || (g_str_equal(s->precision, "auto") && info->bf16) ? TM_BF16
+                                                                                                        : TM_F32;
+  if (*precision != TM_F16 || computes_f16(b)) return b;
+  g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+              _("The %s engine does not compute in f16. Choose bf16 or f32 as precision, or another device."),
+              b->api->name);
+  tm_backend_close(b);
+  tm_backend_info_clear(info);
+  return NULL;
 }
 
 gboolean tm_session_part(const TmSettings *s, int *pictures, GError **error) {
@@ -318,6 +333,7 @@ TmSession *tm_session_open(const TmSessionPlan *plan, GError **error) {
   s->evals = g_ptr_array_new_with_free_func((GDestroyNotify)tm_eval_free);
   s->at.best_miou = NAN;
   s->at.lr_factor = 1.0;
+  s->at.loss_scale = TM_FIRST_LOSS_SCALE;
   s->at.probe_entry = G_MAXUINT;
   if (open_all(s, plan, error)) return s;
   tm_session_close(s);

@@ -22,6 +22,8 @@ enum {
   TM_EVAL_MOST = 16,            /* pictures in it */
   TM_TILE_PIXELS = 1280 * 1024, /* larger pictures are judged in tiles */
   TM_JUDGED_BYTES = 256 << 20,  /* of val pictures kept decoded */
+  TM_FIRST_LOSS_SCALE = 65536,  /* as torch.amp's GradScaler: halved when the gradient overflows, */
+  TM_LOSS_SCALE_STEPS = 2000,   /* doubled after so many steps without */
 };
 
 /* Where the run stands: with the arrays, all that a checkpoint holds. */
@@ -38,6 +40,8 @@ typedef struct {
   double best_miou;             /* NAN: none yet */
   guint best_epoch, since_best;
   double lr_factor;
+  double loss_scale;  /* f16: what the loss is multiplied with before the way back */
+  guint good_steps;   /* f16: since that last changed */
   guint probe_entry; /* in the dataset given to the trainer */
 } TmPosition;
 
@@ -45,6 +49,7 @@ typedef struct {
   TmStepTimes times; /* draw and step are the caller's */
   double loss, grad_norm, lr;
   gboolean skipped; /* a number was not finite */
+  gboolean overflow; /* only because the loss was scaled too much: halved for the next step */
   guint replaced;   /* pictures that could not be read */
   char *why;        /* a sentence, when one of the two; free it */
 } TmStepResult;
@@ -88,6 +93,7 @@ typedef struct _TmSession {
   TmTrainGraph train;
   TmParams *params;
   TmProgram *program;
+  double device_scale; /* what "loss.scale" holds on the device; 0: not written yet */
   float *m, *v;      /* optimizer; v NULL for SGD */
   float *sum;        /* of the parts' gradients; NULL when a batch is one part */
   float *ema;        /* NULL when off */

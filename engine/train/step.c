@@ -33,6 +33,32 @@ static gboolean copy(TmSession *s, const float *from, float *to, gsize n, GError
   return n == 0 || tm_backend_axpby(s->backend, 1, from, 0, to, n, error);
 }
 
+/* ---- the loss's scale ---- */
+
+static double scale_of(const TmSession *s) { return s->train.scale ? s->at.loss_scale : 1; }
+
+/* Writing it makes the engine pack its weights again: only when it changed. */
+static gboolean write_scale(TmSession *s, GError **error) {
+  if (!s->train.scale || s->device_scale == s->at.loss_scale) return TRUE;
+  const float scale = (float)s->at.loss_scale;
+  if (!tm_params_write(s->params, tm_params_find(s->params, "loss.scale"), &scale, error)) return FALSE;
+  s->device_scale = s->at.loss_scale;
+  return TRUE;
+}
+
+/* Micikevicius et al. 2018, with the constants of torch.amp. */
+static void adapt_scale(TmSession *s, const TmStepResult *r) {
+  TmPosition *p = &s->at;
+  if (!s->train.scale) return;
+  if (r->overflow) {
+    p->loss_scale /= 2;
+    p->good_steps = 0;
+  } else if (!r->skipped && ++p->good_steps == TM_LOSS_SCALE_STEPS) {
+    p->loss_scale *= 2;
+    p->good_steps = 0;
+  }
+}
+
 static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
   const TmSettings *o = s->settings;
   const guint64 total = (guint64)o->epochs * s->steps;
@@ -46,7 +72,7 @@ static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
       .v = s->v,
       .g = s->sum ? s->sum : s->params->grad,
       /* PyTorch's clip_grad_norm_, its 1e-6 included. */
-      .grad_scale = o->clip > 0 ? (float)MIN(1.0, o->clip / (r->grad_norm + 1e-6)) : 1.0f,
+      .grad_scale = (float)((o->clip > 0 ? MIN(1.0, o->clip / (r->grad_norm + 1e-6)) : 1.0) / scale_of(s)),
       .lr = (float)r->lr,
       .beta1 = (float)tm_schedule_beta1(o, tm_session_total(s), total),
       .beta2 = 0.999f,
@@ -67,7 +93,7 @@ static void count(TmSession *s, const TmStepResult *r) {
   s->at.replaced += r->replaced;
   if (r->skipped) {
     s->at.skipped++;
-    s->at.bad_row++;
+    s->at.bad_row += !r->overflow;
     return;
   }
   s->at.bad_row = 0;
@@ -115,18 +141,22 @@ static gboolean run_part(TmSession *s, const TmBatch *b, guint part, TmStepResul
 /* Forward, backward, and the decision: is the gradient sound? */
 static gboolean compute(TmSession *s, const TmBatch *b, TmStepResult *r, GError **error) {
   double squares = NAN;
-  if (!copy(s, s->params->state, s->kept_state, s->params->n_state, error)) return FALSE;
+  if (!write_scale(s, error) || !copy(s, s->params->state, s->kept_state, s->params->n_state, error)) return FALSE;
   r->loss = 0;
   for (guint part = 0; part < (guint)s->settings->accumulate; part++)
     if (!run_part(s, b, part, r, error)) return FALSE;
   if (!tm_backend_sum_squares(s->backend, s->sum ? s->sum : s->params->grad, s->params->n_value, &squares, error))
     return FALSE;
   s->params->version++; /* running statistics have moved */
-  r->grad_norm = sqrt(squares);
+  r->grad_norm = sqrt(squares) / scale_of(s);
   r->skipped = !isfinite(r->loss) || !isfinite(squares);
   if (!r->skipped) return TRUE;
   g_free(r->why);
-  r->why = g_strdup_printf(isfinite(r->loss)
+  /* Below 1 there is nothing to be had from scaling less: the gradient itself is at fault. */
+  r->overflow = s->train.scale && isfinite(r->loss) && s->at.loss_scale >= 1;
+  r->why = g_strdup_printf(r->overflow ? _("Step %" G_GUINT64_FORMAT
+                                           " was skipped: its gradient does not fit into f16. The loss is scaled by half.")
+                           : isfinite(r->loss)
                                ? _("Step %" G_GUINT64_FORMAT " was skipped: the gradient is not finite.")
                                : _("Step %" G_GUINT64_FORMAT " was skipped: the loss is not finite."),
                            tm_session_total(s));
@@ -159,6 +189,7 @@ gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error) {
   r->times.network = computed - loaded - r->times.upload;
   r->times.update = end - computed;
   count(s, r);
+  adapt_scale(s, r);
   s->at.step++;
   s->at.seconds += end - begin;
   return TRUE;

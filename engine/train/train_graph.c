@@ -27,6 +27,10 @@ static void build_forward(TmTrainGraph *t, const TmSettings *s, guint classes, i
   TmNode *logits = tm_unet(t->graph, x, &t->net, TRUE, t->tick, t->outputs);
   t->loss = tm_loss_build(t->graph, s, logits, t->labels, weights);
   for (guint i = 0; i < t->loss.n; i++) g_ptr_array_add(t->outputs, t->loss.parts[i]);
+  if (g_str_equal(s->precision, "f16")) {
+    t->scale = tm_graph_source(t->graph, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, 1, 1, 1), "loss.scale");
+    t->scale->attrs.value = 1;
+  }
   t->n_forward = tm_graph_n_nodes(t->graph);
 }
 
@@ -53,7 +57,7 @@ static void build_backward(TmTrainGraph *t, const TmRecompute *again) {
   }
   g_autofree TmNode **found = g_new0(TmNode *, MAX(wanted->len, 1));
   g_autofree gboolean *drop = dropped(t, again);
-  tm_graph_gradients_again(t->graph, t->loss.root, NULL, drop, wanted->len, (TmNode *const *)wanted->pdata,
+  tm_graph_gradients_again(t->graph, t->loss.root, t->scale, drop, wanted->len, (TmNode *const *)wanted->pdata,
                            found);
   for (guint i = 0; i < wanted->len; i++) {
     if (!found[i]) continue;

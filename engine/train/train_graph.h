@@ -17,6 +17,7 @@ typedef struct {
   TmUNet net;
   TmGraph *graph;
   TmNode *picture, *labels, *tick; /* tick NULL without dropout */
+  TmNode *scale;                   /* f16: the STATE "loss.scale", by which the gradients come out larger; else NULL */
   TmLoss loss;
   GPtrArray *outputs;        /* TmNode: effects and the loss's parts */
   GPtrArray *params, *grads; /* TmNode, pairs */
