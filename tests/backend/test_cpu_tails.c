@@ -1,6 +1,6 @@
-/* Every kernel of a UNet at every tail: 70 cases each, in which height and width take all sizes from 1 to 40,
- * and channels all numbers from 1 to 70 on both sides, on the cpu backend against ref, with each table of
- * kernels, with gaps between pixels and guards around buffers. */
+/* Every kernel of a UNet, and of one of bytes, at every tail: 70 cases each, in which height and width take
+ * all sizes from 1 to 40, and channels all numbers from 1 to 70 on both sides, on the cpu backend against
+ * ref, with each table of kernels, with gaps between pixels and guards around buffers. */
 #include "tests/backend/cpu_bench.h"
 
 enum { CASES = 70, SIDES = 40, GAPS = 3 };
@@ -25,6 +25,15 @@ static TmOpCaseInput state(int c, TmFill fill) {
 }
 static TmOpCaseInput stat(int c) {
   return (TmOpCaseInput){TM_SHAPE(1, 2 * c, 1, 1), TM_KIND_STAT, TM_FILL_NORMAL};
+}
+static TmOpCaseInput bytes(int c, int h, int w) {
+  return (TmOpCaseInput){TM_SHAPE(1, c, h, w), TM_KIND_PIXEL, TM_FILL_PIXEL};
+}
+static TmOpCaseInput whole(int o, int i, int side) {
+  return (TmOpCaseInput){TM_SHAPE(o, i, side, side), TM_KIND_STATE, TM_FILL_WHOLE};
+}
+static TmOpCaseInput planes(int c, TmFill fill) {
+  return (TmOpCaseInput){TM_SHAPE(16, c, 1, 1), TM_KIND_STATE, fill};
 }
 static const TmOpCaseInput made_stats = {{1, 1, 1, 1}, TM_KIND_STAT, TM_FILL_MADE_STATS},
                            made_pool = {{1, 1, 1, 1}, TM_KIND_ACT, TM_FILL_MADE_POOL};
@@ -63,6 +72,15 @@ MAKE(bilinear_dx, UPSAMPLE_BILINEAR_DX, ATTRS(.factor = 2), act(in, 2 * h, 2 * w
 MAKE(concat, CONCAT, ATTRS(.pad = 0), act(in, h, w), act(out, h, w))
 MAKE(softmax, SOFTMAX, ATTRS(.pad = 0), act(in, h, w))
 MAKE(argmax, ARGMAX, ATTRS(.pad = 0), distinct(in, h, w))
+MAKE(conv_u8, CONV_U8, ATTRS(.pad = 0), bytes(in, h, w), whole(out, in, 3), state(out, TM_FILL_SMALL),
+     state(out, TM_FILL_PIXEL), state(in, TM_FILL_PIXEL))
+MAKE(winograd_u8, WINOGRAD_U8, ATTRS(.pad = 0), bytes(in, h, w), whole(out, in, 4),
+     planes(out, TM_FILL_SMALL), planes(out, TM_FILL_NORMAL), state(in, TM_FILL_PIXEL))
+MAKE(up2_u8, CONV_TRANSPOSE_U8, ATTRS(.pad = 0), bytes(in, h, w), whole(in, out, 2),
+     state(out, TM_FILL_SMALL), state(out, TM_FILL_PIXEL))
+MAKE(argmax_u8, ARGMAX_U8, ATTRS(.pad = 0), bytes(in, h, w), whole(out, in, 1), state(out, TM_FILL_SMALL),
+     state(out, TM_FILL_PIXEL))
+MAKE(max_pool_u8, MAX_POOL, ATTRS(.factor = 2), bytes(in, h + 1, w + 1))
 
 static const struct {
   const char *name;
@@ -70,10 +88,11 @@ static const struct {
 } ops[] = {
 #define ROW(make)                                                                                            \
   { #make, make }
-    ROW(conv3),     ROW(conv3_bias),  ROW(conv3_dx),    ROW(conv3_dw), ROW(head),     ROW(up2),
-    ROW(up2_dx),    ROW(up2_dw),      ROW(channel_sum), ROW(bn_stats), ROW(bn_apply), ROW(bn_infer),
-    ROW(bn_reduce), ROW(bn_dx),       ROW(relu_dx),     ROW(add),      ROW(max_pool), ROW(max_pool_dx),
-    ROW(bilinear),  ROW(bilinear_dx), ROW(concat),      ROW(softmax),  ROW(argmax),
+    ROW(conv3),       ROW(conv3_bias),  ROW(conv3_dx),    ROW(conv3_dw),    ROW(head),     ROW(up2),
+    ROW(up2_dx),      ROW(up2_dw),      ROW(channel_sum), ROW(bn_stats),    ROW(bn_apply), ROW(bn_infer),
+    ROW(bn_reduce),   ROW(bn_dx),       ROW(relu_dx),     ROW(add),         ROW(max_pool), ROW(max_pool_dx),
+    ROW(bilinear),    ROW(bilinear_dx), ROW(concat),      ROW(softmax),     ROW(argmax),   ROW(conv_u8),
+    ROW(winograd_u8), ROW(up2_u8),      ROW(argmax_u8),   ROW(max_pool_u8),
 };
 
 typedef struct {
@@ -91,13 +110,18 @@ static void test_tails(gconstpointer data) {
   }
 }
 
+/* Such an op knows no precision. */
+static gboolean is_of_bytes(Make make) {
+  return make(1, 1, 1, 1).in[0].kind == TM_KIND_PIXEL;
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   guint n_tables;
   const TmKernels *const *tables = tm_kernels_usable(&n_tables);
   for (guint t = 0; t < n_tables; t++)
     for (guint i = 0; i < G_N_ELEMENTS(ops); i++)
-      for (int k = 0; k < 2; k++) {
+      for (int k = 0; k < (is_of_bytes(ops[i].make) ? 1 : 2); k++) {
         const Job job = {.make = ops[i].make, .table = tables[t], .precision = k ? TM_BF16 : TM_F32};
         g_autofree char *path = g_strdup_printf("/backend/cpu/tails/%s/%s/%s", tables[t]->name,
                                                 tm_dtype_name(job.precision), ops[i].name);
