@@ -348,7 +348,7 @@ static gboolean prepare(TmLoader *l, guint epoch, guint step, GError **error) {
         l->n_slots, o->batch, o->augment.crop_w, o->augment.crop_h);
     return FALSE;
   }
-  l->cache = tm_sample_cache_new(l->dataset, 0);
+  l->cache = tm_sample_cache_new(l->dataset, 0, o->store);
   return start(l, error);
 }
 

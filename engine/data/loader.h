@@ -10,6 +10,7 @@
 
 #include "engine/data/augment.h"
 #include "engine/data/dataset.h"
+#include "engine/data/picture_store.h"
 
 typedef struct {
   int n, w, h;
@@ -31,6 +32,7 @@ typedef struct {
   guint64 seed;
   int threads;       /* of each kind; 0: chosen from the processor */
   int ahead;         /* batches in the ring; 0 gives 4 */
+  TmPictureStore *store; /* decoded pictures on disk; outlives the loader; NULL: none */
   TmLastBatch last;  /* TM_LAST_KEEP: the epoch's last batch may be smaller than @batch */
 } TmLoaderOptions;
 

@@ -7,7 +7,7 @@
 #include "engine/predict/predictor-private.h"
 #include "engine/predict/range.h"
 #include "engine/run/atomic.h"
-#include "engine/run/crc32c.h"
+#include "engine/core/crc32c.h"
 #include "engine/run/json_text.h"
 
 enum { MOST_SIDE = 512, ENOUGH = 1 << 18, JSON_DEPTH = 8 };

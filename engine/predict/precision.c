@@ -5,7 +5,7 @@
 #include "engine/predict/infer_graph.h"
 #include "engine/predict/predictor-private.h"
 #include "engine/predict/quantise.h"
-#include "engine/run/crc32c.h"
+#include "engine/core/crc32c.h"
 
 /* Of all numbers of the net. */
 static gboolean weights_sum(TmPredictor *p, guint32 *sum, GError **error) {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/run/crc32c.h"
+#include "engine/core/crc32c.h"
 #include "engine/run/log_file.h"
 
 #define PREFIX "events.out.tfevents."

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { LOOKED_AT = 64 };
+static const double GIB = 1 << 30;
 
 static void activity(const TmSessionPlan *plan, const char *sentence) {
   if (plan->activity) plan->activity(sentence, plan->user);
@@ -37,7 +38,9 @@ static gboolean open_data(TmSession *s, const TmSessionPlan *plan, GError **erro
       s->scan->n_left_out ? tm_dataset_subset(s->all, s->scan->leave_out, NULL) : tm_dataset_ref(s->all);
   const TmClassTable *table = tm_dataset_classes(s->data);
   s->classes = table->n;
-  s->judged = tm_sample_cache_new(s->data, TM_JUDGED_BYTES);
+  if (s->settings->picture_cache > 0)
+    s->store = tm_picture_store_new(NULL, (guint64)(s->settings->picture_cache * GIB));
+  s->judged = tm_sample_cache_new(s->data, TM_JUDGED_BYTES, s->store);
   s->class_weights = g_new0(float, table->n);
   for (int i = 0; i < 3; i++) {
     s->mean[i] = isfinite(s->scan->mean[i]) ? s->scan->mean[i] : 127.5;
@@ -134,7 +137,8 @@ TmLoaderOptions tm_session_loading(const TmSettings *o, int crop_w, int crop_h) 
 }
 
 static gboolean open_loader(TmSession *s, GError **error) {
-  const TmLoaderOptions options = tm_session_loading(s->settings, s->crop_w, s->crop_h);
+  TmLoaderOptions options = tm_session_loading(s->settings, s->crop_w, s->crop_h);
+  options.store = s->store;
   s->loader = tm_loader_new(s->data, &options, s->at.epoch, s->at.step, error);
   if (!s->loader) return FALSE;
   s->steps = tm_loader_steps(s->loader);
@@ -344,6 +348,7 @@ void tm_session_close(TmSession *s) {
   if (!s) return;
   tm_loader_free(s->loader);
   tm_sample_cache_free(s->judged);
+  tm_picture_store_free(s->store);
   tm_sample_clear(&s->probed);
   tm_run_close(s->run);
   g_clear_pointer(&s->evals, g_ptr_array_unref);

@@ -105,6 +105,7 @@ typedef struct _TmSession {
   int tile_pixels; /* larger pictures are judged in tiles */
 
   int crop_w, crop_h;
+  TmPictureStore *store; /* decoded pictures on disk; NULL: none */
   TmSampleCache *judged; /* the val pictures: decoded once when they fit */
   TmSample probed;       /* the probe's picture, once read */
   guint probed_entry;

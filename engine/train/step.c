@@ -181,6 +181,7 @@ gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error) {
   if (!b) return FALSE;
   loader_times(s, r);
   tell_replaced(b, r);
+  if (!r->why && s->store) r->why = tm_picture_store_note(s->store);
   const double loaded = now();
   if (!compute(s, b, r, error)) return FALSE;
   const double computed = now();

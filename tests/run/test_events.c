@@ -2,7 +2,7 @@
  * goes on with an old one. */
 #include "engine/run/events.h"
 
-#include "engine/run/crc32c.h"
+#include "engine/core/crc32c.h"
 #include "tests/run/run_test.h"
 
 /* ---- a reader of our own, so that the format is checked without TensorBoard ---- */
@@ -71,6 +71,11 @@ static void test_crc(void) {
   g_assert_cmphex(tm_crc32c(ones, 32), ==, 0x62a8ab43);
   g_assert_cmphex(tm_crc32c(up, 32), ==, 0x46dd794e);
   g_assert_cmphex(tm_crc32c("123456789", 9), ==, 0xe3069283);
+  guint8 long_one[300];
+  for (guint i = 0; i < sizeof long_one; i++) long_one[i] = (guint8)(i * i + 3);
+  for (guint from = 0; from < 9; from++)
+    for (guint n = 0; n + from <= sizeof long_one; n += 7)
+      g_assert_cmphex(tm_crc32c(long_one + from, n), ==, tm_crc32c_plain(long_one + from, n));
 }
 
 static gboolean holds(GBytes *record, const void *bytes, gsize size) {

@@ -5,7 +5,7 @@
 static void test_order(void) {
   g_autoptr(TmDataset) d = fixture_roads(9, 3, 32, 24);
   static const guint entries[] = {3, 0, 0, 8, 11, 2, 1};
-  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(d, 3 * 32 * 24 * 4); /* room for three */
+  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(d, 3 * 32 * 24 * 4, NULL); /* room for three */
   g_autoptr(TmPrefetch) p = tm_prefetch_new(cache, entries, G_N_ELEMENTS(entries));
   for (guint i = 0; i < G_N_ELEMENTS(entries); i++) {
     g_autoptr(TmFetched) f = tm_prefetch_next(p);
@@ -25,7 +25,7 @@ static void test_end_early(void) {
   g_autoptr(TmDataset) d = fixture_roads(20, 1, 32, 24);
   guint entries[20];
   for (guint i = 0; i < 20; i++) entries[i] = i;
-  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(d, 1);
+  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(d, 1, NULL);
   for (guint taken = 0; taken < 8; taken++) {
     TmPrefetch *p = tm_prefetch_new(cache, entries, 20);
     for (guint i = 0; i < taken; i++) tm_fetched_free(tm_prefetch_next(p));
@@ -35,7 +35,7 @@ static void test_end_early(void) {
 
 static void test_nothing(void) {
   g_autoptr(TmDataset) d = fixture_roads(2, 1, 32, 24);
-  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(d, 3 * 32 * 24 * 4); /* room for three */
+  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(d, 3 * 32 * 24 * 4, NULL); /* room for three */
   g_autoptr(TmPrefetch) p = tm_prefetch_new(cache, NULL, 0);
   g_assert_null(tm_prefetch_next(p));
 }

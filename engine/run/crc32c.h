@@ -1,8 +1,0 @@
-/* crc32c.h: the Castagnoli checksum (RFC 3720, appendix B.4) that TFRecord files use. Pure; any thread. */
-#pragma once
-
-#include <glib.h>
-
-guint32 tm_crc32c(const void *data, gsize size);
-/** As TFRecord stores it: rotated and offset, so that a checksum over data that hold checksums stays good. */
-guint32 tm_crc32c_masked(const void *data, gsize size);
