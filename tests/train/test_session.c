@@ -1,6 +1,9 @@
 /* What a run does between two commands: steps, scores, saving. */
 #include <math.h>
 #include <string.h>
+#include <utime.h>
+
+#include <glib/gstdio.h>
 
 #include "engine/data/png_write.h"
 #include "engine/train/schedule.h"
@@ -406,6 +409,46 @@ static void write_pair(const char *folder, const char *name, int w, int h) {
   }
 }
 
+/* The weights after some steps on the pictures of @data; @cache as the setting. Free them. */
+static float *trained(TmDataset *d, double cache, gsize *n) {
+  g_autoptr(FixtureFolder) folder = fixture_folder();
+  TmSettings settings;
+  fixture_settings(&settings);
+  settings.batch = 2;
+  settings.picture_cache = cache;
+  g_autoptr(TmSession) s = fixture_session(d, &settings, folder, FALSE);
+  steps(s, 2);
+  g_assert_cmpint(s->store != NULL, ==, cache > 0);
+  if (s->store) g_assert_cmpuint(tm_picture_store_used(s->store), >, 0);
+  *n = s->params->n_value;
+  return fixture_read(s, s->params->value, *n);
+}
+
+/* Pictures decoded, kept, and read back from the disk train the same net, bit for bit. */
+static void test_picture_cache(void) {
+  g_autoptr(FixtureFolder) data = fixture_folder();
+  for (guint i = 0; i < 6; i++) {
+    g_autofree char *name = g_strdup_printf("p%u.png", i);
+    write_pair(data, name, 32, 24);
+    static const char *const parts[] = {"images", "masks"};
+    for (guint k = 0; k < 2; k++) { /* what was written this very moment is not kept */
+      g_autofree char *path = g_build_filename(data, parts[k], name, NULL);
+      g_assert_cmpint(g_utime(path, &(struct utimbuf){.actime = 1000000, .modtime = 1000000}), ==, 0);
+    }
+  }
+  const TmDatasetOptions o = {.val_fraction = 0.2f};
+  g_autoptr(GError) e = NULL;
+  g_autoptr(TmDataset) d = tm_dataset_open(data, &o, &e);
+  g_assert_no_error(e);
+  gsize n, more;
+  g_autofree float *without = trained(d, 0, &n);
+  for (guint i = 0; i < 2; i++) {
+    g_autofree float *with = trained(d, 1, &more);
+    g_assert_cmpuint(more, ==, n);
+    fixture_same_bytes(with, without, n * sizeof(float));
+  }
+}
+
 /* A33: several sizes and no crop: the most common one, and it is said. */
 static void test_sizes(void) {
   g_autoptr(FixtureFolder) data = fixture_folder();
@@ -515,6 +558,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func(path->str, variants[i], check_setting);
   }
   g_test_add_func("/session/few-pictures", test_few_pictures);
+  g_test_add_func("/session/picture-cache", test_picture_cache);
   g_test_add_func("/session/sizes", test_sizes);
   g_test_add_func("/session/too-large", test_too_large);
   g_test_add_func("/session/changed", test_changed);
