@@ -74,21 +74,6 @@ typedef struct {
   vf sum[2], square[2];
 } Sums;
 
-/* The 2x2 outputs of 16 channels: A^T m A, A^T = (1 1 1 0; 0 1 -1 -1). */
-TM_INLINE void output_tile(const float *m, gsize plane, vf o[4]) {
-  vf k[4], l[4];
-  for (int j = 0; j < 4; j++) {
-    const vf a = v_load(m + (gsize)j * plane), b = v_load(m + (gsize)(4 + j) * plane);
-    const vf c = v_load(m + (gsize)(8 + j) * plane), d = v_load(m + (gsize)(12 + j) * plane);
-    k[j] = a + (b + c);
-    l[j] = (b - c) - d;
-  }
-  o[0] = k[0] + (k[1] + k[2]);
-  o[1] = (k[1] - k[2]) - k[3];
-  o[2] = l[0] + (l[1] + l[2]);
-  o[3] = (l[1] - l[2]) - l[3];
-}
-
 /* What happens to outputs beside being stored. */
 typedef enum { AS_THEY_ARE, SUMMED, BIASED, BIASED_RELU } After;
 
@@ -97,8 +82,8 @@ typedef enum { AS_THEY_ARE, SUMMED, BIASED, BIASED_RELU } After;
 TM_INLINE void output_both(const After after, const float *m, gsize plane, int keep, guint16 *y, gsize ld,
                            gsize row, Sums *s) {
   vf o[2][4];
-  output_tile(m, plane, o[0]);
-  output_tile(m + VL, plane, o[1]);
+  winograd_output(m, plane, o[0]);
+  winograd_output(m + VL, plane, o[1]);
   for (int i = 0; after >= BIASED && i < 8; i++) {
     vf *x = &o[i / 4][i % 4];
     *x = *x + s->sum[i / 4];

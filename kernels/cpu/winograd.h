@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/micro.h"
 #include "kernels/cpu/pairs.h"
+#include "kernels/cpu/winograd_tiles.h"
 #include "kernels/winograd.h"
 
 /* Four rows of a picture, 16 channels: rows outside read as zeros. */

@@ -2,6 +2,7 @@
  * multiplications than conv8.c's. Transformed pixels are rounded to bytes again, so that the products stay
  * products of bytes; engine/ops/quantised.c says exactly how. Cut like winograd.c. */
 #include "kernels/cpu/micro8.h"
+#include "kernels/cpu/winograd_tiles.h"
 #include "kernels/winograd.h"
 
 typedef struct {
@@ -88,22 +89,6 @@ static void input_tiles(const Rows8 *r, int w, int n, int channels, guint8 *v, g
   }
 }
 
-/* The 2x2 outputs of 16 channels: A^T m A, A^T = (1 1 1 0; 0 1 -1 -1). */
-TM_INLINE void output_16(const float *m, gsize plane, __m512 o[4]) {
-  __m512 k[4], l[4];
-  for (int j = 0; j < 4; j++) {
-    const __m512 a = _mm512_loadu_ps(m + (gsize)j * plane), b = _mm512_loadu_ps(m + (gsize)(4 + j) * plane),
-                 c = _mm512_loadu_ps(m + (gsize)(8 + j) * plane),
-                 d = _mm512_loadu_ps(m + (gsize)(12 + j) * plane);
-    k[j] = a + (b + c);
-    l[j] = (b - c) - d;
-  }
-  o[0] = k[0] + (k[1] + k[2]);
-  o[1] = (k[1] - k[2]) - k[3];
-  o[2] = l[0] + (l[1] + l[2]);
-  o[3] = (l[1] - l[2]) - l[3];
-}
-
 /* as_bytes() of 32 channels, still words: packing cuts at 0. */
 TM_INLINE __m512i as_words(__m512 low, __m512 high) {
   const __m512 top = _mm512_set1_ps(255);
@@ -121,8 +106,8 @@ TM_INLINE void put_two(guint8 *y, gsize ld, __m512i first, __m512i second) {
 
 TM_INLINE void output_tile(const float *m, gsize plane, int keep, int outs, guint8 *y, gsize ld, gsize row) {
   __m512 low[4], high[4];
-  output_16(m, plane, low);
-  output_16(m + 16, plane, high);
+  winograd_output(m, plane, low);
+  winograd_output(m + 16, plane, high);
   if (keep == 15 && outs == MICRO8_OUT) {
     put_two(y, ld, as_words(low[0], high[0]), as_words(low[1], high[1]));
     put_two(y + row, ld, as_words(low[2], high[2]), as_words(low[3], high[3]));

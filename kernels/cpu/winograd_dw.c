@@ -100,36 +100,12 @@ static void sum_rows(const Dw *z, gsize from, int n, gboolean add) {
                z->m + (o / 32 * 16 + f) * cut->deep, (int)pairs, sums, 32, add);
 }
 
-/* g = G^T u G of 16 kernels: the sums of all threads, 16 outputs from @o on, of input @c. */
-TM_INLINE void gradient_tiles(const TmTeam *team, int threads, gsize at, gsize plane, vf g[9]) {
-  const vf half = v_set(0.5f);
-  vf u[16], t[3][4];
-  for (gsize f = 0; f < 16; f++) {
-    u[f] = v_set(0);
-    for (int k = 0; k < threads; k++)
-      u[f] =
-          u[f] + v_load((const float *)((const char *)team->work + team->stride * (gsize)k) + f * plane + at);
-  }
-  for (int j = 0; j < 4; j++) {
-    const vf s = half * (u[4 + j] + u[8 + j]), d = half * (u[4 + j] - u[8 + j]);
-    t[0][j] = u[j] + s;
-    t[1][j] = d;
-    t[2][j] = s + u[12 + j];
-  }
-  for (int i = 0; i < 3; i++) {
-    const vf s = half * (t[i][1] + t[i][2]), d = half * (t[i][1] - t[i][2]);
-    g[3 * i] = t[i][0] + s;
-    g[3 * i + 1] = d;
-    g[3 * i + 2] = s + t[i][3];
-  }
-}
-
 /* dw of 16 inputs and 16 outputs, turned into O,3,3,I. */
 static void finish(const TmTeam *team, int threads, const Dw *z, gsize c, gsize o, float *dw) {
   __m512i turned[9][16];
   for (gsize i = 0; i < 16; i++) {
     vf g[9];
-    gradient_tiles(team, threads, (o / 32 * z->in + c + i) * 32 + o % 32, z->in * z->out, g);
+    winograd_gradient(team, threads, (o / 32 * z->in + c + i) * 32 + o % 32, z->in * z->out, g);
     for (int t = 0; t < 9; t++) turned[t][i] = _mm512_castps_si512(g[t]);
   }
   for (gsize t = 0; t < 9; t++) {

@@ -2,6 +2,7 @@
  * without bf16's packing by pairs. The tiles and matrices are explained there. In f32 the noise is that of a
  * sum of another order. */
 #include "kernels/cpu/micro.h"
+#include "kernels/cpu/winograd_tiles.h"
 #include "kernels/winograd.h"
 
 enum { PLANES = 16, AHEAD = 10 };
@@ -65,21 +66,6 @@ static void input_tiles(const Rows *r, int w, int n, float *v, gsize step, gsize
   }
 }
 
-/* The 2x2 outputs of VL channels: A^T m A. */
-TM_INLINE void output_tile(const float *m, gsize plane, vf o[4]) {
-  vf k[4], l[4];
-  for (int j = 0; j < 4; j++) {
-    const vf a = v_load(m + (gsize)j * plane), b = v_load(m + (gsize)(4 + j) * plane),
-             c = v_load(m + (gsize)(8 + j) * plane), d = v_load(m + (gsize)(12 + j) * plane);
-    k[j] = a + (b + c);
-    l[j] = (b - c) - d;
-  }
-  o[0] = k[0] + (k[1] + k[2]);
-  o[1] = (k[1] - k[2]) - k[3];
-  o[2] = l[0] + (l[1] + l[2]);
-  o[3] = (l[1] - l[2]) - l[3];
-}
-
 /* Where one row of outputs goes. */
 typedef struct {
   float *y; /* the first tile's first output */
@@ -98,7 +84,7 @@ static void output_row(const float *m, gsize plane, int n, const Out *to, Sums *
   for (int t = 0; t < n; t++, m += MICRO_OUT, y += 2 * to->ld) {
     const gboolean keep[4] = {TRUE, 2 * t + 1 < to->columns, to->below, to->below && 2 * t + 1 < to->columns};
     vf o[4];
-    output_tile(m, plane, o);
+    winograd_output(m, plane, o);
     for (int i = 0; i < 4; i++) {
       if (!keep[i]) continue;
       o[i] = o[i] + to->bias;
@@ -306,36 +292,13 @@ static void sum_rows(const Dw *z, gsize from, int n) {
       }
 }
 
-/* g = G^T u G of VL outputs at @at of the sums: those of all threads. */
-TM_INLINE void gradient_tiles(const TmTeam *team, int threads, gsize at, gsize plane, vf g[9]) {
-  const vf half = v_set(0.5f);
-  vf u[PLANES], t[3][4];
-  for (gsize f = 0; f < PLANES; f++) {
-    u[f] = v_set(0);
-    for (int k = 0; k < threads; k++)
-      u[f] =
-          u[f] + v_load((const float *)((const char *)team->work + team->stride * (gsize)k) + f * plane + at);
-  }
-  for (int j = 0; j < 4; j++) {
-    const vf s = half * (u[4 + j] + u[8 + j]), d = half * (u[4 + j] - u[8 + j]);
-    t[0][j] = u[j] + s;
-    t[1][j] = d;
-    t[2][j] = s + u[12 + j];
-  }
-  for (int i = 0; i < 3; i++) {
-    const vf s = half * (t[i][1] + t[i][2]), d = half * (t[i][1] - t[i][2]);
-    g[3 * i] = t[i][0] + s;
-    g[3 * i + 1] = d;
-    g[3 * i + 2] = s + t[i][3];
-  }
-}
-
 /* dw of VL outputs from @o on, input by input: O,3,3,I. */
 static void finish(const TmTeam *team, int threads, const Dw *z, gsize o, float *dw) {
   for (gsize c = 0; c < z->in; c++) {
     vf g[9];
     float lane[VL];
-    gradient_tiles(team, threads, (o / MICRO_OUT * z->in + c) * MICRO_OUT + o % MICRO_OUT, z->in * z->out, g);
+    winograd_gradient(team, threads, (o / MICRO_OUT * z->in + c) * MICRO_OUT + o % MICRO_OUT, z->in * z->out,
+                      g);
     for (gsize t = 0; t < 9; t++) {
       v_store(lane, g[t]);
       for (gsize j = 0; j < VL; j++) dw[((o + j) * 9 + t) * z->in + c] = lane[j];
