@@ -19,15 +19,6 @@ void tm_bench_steps_free(TmBenchSteps *s) {
   g_free(s);
 }
 
-static double bytes_of(const TmProgram *p, const TmStep *s) {
-  double sum = 0;
-  for (guint i = 0; i < s->n_in + s->n_out; i++) {
-    const TmView *v = &p->values[i < s->n_in ? s->in[i] : s->out[i - s->n_in]].view;
-    sum += (double)tm_shape_count(v->shape) * (double)tm_dtype_size(v->dtype);
-  }
-  return sum;
-}
-
 static char *name_of(const TmProgram *p, const TmStep *s) {
   const TmNode *n = s->node;
   const char *op = tm_step_op_name(s->op);
@@ -95,7 +86,7 @@ TmBenchSteps *tm_bench_steps_new(TmBackend *backend, TmBenchNet *net, TmDType ty
     row->calls++;
     row->seconds += seconds;
     row->flops += tm_node_flops(p->steps[i].node);
-    row->bytes += bytes_of(p, &p->steps[i]);
+    row->bytes += tm_program_step_bytes(p, &p->steps[i]);
   }
   g_array_sort(s->steps, by_seconds);
   return g_steal_pointer(&s);

@@ -107,6 +107,25 @@ void tm_program_free(TmProgram *p) {
   g_free(p);
 }
 
+TmDType tm_program_dtype(const TmNode *node, TmDType precision) {
+  switch (node->kind) {
+  case TM_KIND_ACT: return precision;
+  case TM_KIND_LABEL:
+  case TM_KIND_PIXEL: return TM_U8;
+  case TM_KIND_COUNT: return TM_I32;
+  default: return TM_F32;
+  }
+}
+
+double tm_program_step_bytes(const TmProgram *p, const TmStep *s) {
+  double bytes = 0;
+  for (guint i = 0; i < s->n_in + s->n_out; i++) {
+    const TmView *v = &p->values[i < s->n_in ? s->in[i] : s->out[i - s->n_in]].view;
+    bytes += (double)tm_shape_count(v->shape) * (double)tm_dtype_size(v->dtype);
+  }
+  return bytes;
+}
+
 const TmValue *tm_program_value(const TmProgram *p, const TmNode *node) {
   guint lo = 0, hi = p->n_values; /* values are in the order of their nodes */
   while (lo < hi) {

@@ -80,5 +80,9 @@ gboolean tm_program_run(TmProgram *p, GError **error);
 /** Reads an output (or any node under keep_all) into dense host memory, converted to @to. */
 gboolean tm_program_read(TmProgram *p, const TmNode *node, void *dst, TmDType to, GError **error);
 
+/** The type of @node's value in a program of @precision. */
+TmDType tm_program_dtype(const TmNode *node, TmDType precision);
+/** Bytes of the operands of a step, each read or written once. */
+double tm_program_step_bytes(const TmProgram *p, const TmStep *s);
 /** The value of @node, or NULL when the program does not hold it. */
 const TmValue *tm_program_value(const TmProgram *p, const TmNode *node);

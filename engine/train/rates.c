@@ -1,6 +1,6 @@
 #include "engine/train/rates.h"
 
-#include <glib/gi18n.h>
+#include "engine/core/machine_cache.h"
 
 /* A run as short as LEAST_S says little; pictures are enlarged until one takes that long, or as large as
  * MOST_SIDE. */
@@ -16,9 +16,7 @@ enum {
 
 struct _TmRates {
   TmBackend *backend;
-  char *machine; /* the cache's group */
-  GKeyFile *known;
-  gboolean new; /* something was measured */
+  TmMachineCache *known;
 };
 
 /* A convolution to be measured, standing for all like it. */
@@ -29,32 +27,22 @@ typedef struct {
   TmDType precision;
 } Kind;
 
-static char *cache_path(void) {
-  return g_build_filename(g_get_user_cache_dir(), "tarmac", "rates.ini", NULL);
-}
-
 TmRates *tm_rates_new(TmBackend *backend, const char *convolutions) {
   TmRates *r = g_new0(TmRates, 1);
-  g_autofree char *path = cache_path();
   TmBackendInfo info;
   tm_backend_info(backend, &info);
-  r->backend = backend;
-  r->machine = g_strdup_printf("%s, %s, %d, %s, %s", backend->api->name, info.name ? info.name : "?",
-                               info.threads, convolutions ? convolutions : "auto", TM_VERSION);
-  g_strdelimit(r->machine, "[]\n", '_');
+  g_autofree char *machine =
+      g_strdup_printf("%s, %s, %d, %s, %s", backend->api->name, info.name ? info.name : "?", info.threads,
+                      convolutions ? convolutions : "auto", TM_VERSION);
   tm_backend_info_clear(&info);
-  r->known = g_key_file_new();
-  g_key_file_load_from_file(r->known, path, G_KEY_FILE_NONE, NULL); /* none or a broken one: measured again */
+  r->backend = backend;
+  r->known = tm_machine_cache_new("rates.ini", machine);
   return r;
 }
 
 void tm_rates_free(TmRates *r) {
   if (!r) return;
-  g_autofree char *path = cache_path(), *folder = g_path_get_dirname(path);
-  if (r->new &&g_mkdir_with_parents(folder, 0700) == 0)
-    g_key_file_save_to_file(r->known, path, NULL); /* else: measured again next time */
-  g_key_file_free(r->known);
-  g_free(r->machine);
+  tm_machine_cache_free(r->known);
   g_free(r);
 }
 
@@ -153,11 +141,13 @@ static gboolean measure(TmRates *r, const Kind *kind, TmDType precision, double 
 
 static gboolean rate_of(TmRates *r, const char *key, const Kind *kind, TmDType precision, double *rate,
                         GError **error) {
-  *rate = g_key_file_get_double(r->known, r->machine, key, NULL);
-  if (*rate > 0) return TRUE;
+  g_autofree char *known = tm_machine_cache_get(r->known, key);
+  char *end = NULL;
+  *rate = known ? g_ascii_strtod(known, &end) : 0;
+  if (*rate > 0 && *end == '\0') return TRUE;
   if (!measure(r, kind, precision, rate, error)) return FALSE;
-  g_key_file_set_double(r->known, r->machine, key, *rate);
-  r->new = TRUE;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  tm_machine_cache_set(r->known, key, g_ascii_dtostr(text, sizeof text, *rate));
   return TRUE;
 }
 
@@ -188,20 +178,11 @@ static Kind kind_of(const TmNode *n, TmDType precision) {
                 .precision = precision};
 }
 
-static double step_bytes(const TmProgram *p, const TmStep *s) {
-  double bytes = 0;
-  for (guint k = 0; k < s->n_in + s->n_out; k++) {
-    const TmView *v = &p->values[k < s->n_in ? s->in[k] : s->out[k - s->n_in]].view;
-    bytes += (double)tm_shape_count(v->shape) * (double)tm_dtype_size(v->dtype);
-  }
-  return bytes;
-}
-
 gboolean tm_rates_step(TmRates *r, const TmProgram *plan, guint i, double *seconds, GError **error) {
   const TmStep *s = &plan->steps[i];
   const TmNode *n = s->node;
   double rate;
-  if (!tm_rates_pass(r, step_bytes(plan, s), plan->precision, seconds, error)) return FALSE;
+  if (!tm_rates_pass(r, tm_program_step_bytes(plan, s), plan->precision, seconds, error)) return FALSE;
   if (n->op != TM_OP_CONV && n->op != TM_OP_CONV_TRANSPOSE && n->op != TM_OP_CONV_DW) return TRUE;
   const Kind k = kind_of(n, plan->precision);
   g_autofree char *key = g_strdup_printf("%s-%d-%d-%d-%d-%s", tm_op_info(k.op)->name, k.kernel, k.stride,

@@ -15,33 +15,6 @@ TmBackend *cpu_bench_open(const TmKernels *table, int threads) {
   return b;
 }
 
-static TmDType type_of(const TmNode *n, TmDType precision) {
-  switch (n->kind) {
-  case TM_KIND_ACT:
-    return precision;
-  case TM_KIND_LABEL:
-  case TM_KIND_PIXEL:
-    return TM_U8;
-  case TM_KIND_COUNT:
-    return TM_I32;
-  default:
-    return TM_F32;
-  }
-}
-
-/* May every step that touches @n take it as a slice? */
-static gboolean sliceable(TmBackend *b, const TmGraph *g, const TmNode *n, TmDType precision) {
-  if (tm_shape_pixels(n->shape) == 1) return FALSE; /* contiguous whatever the stride */
-  for (guint id = 0; id < tm_graph_n_nodes(g); id++) {
-    const TmNode *u = tm_graph_node(g, id);
-    if (u->n_in == 0) continue;
-    if (u == n && !tm_backend_takes_slice(b, (int)u->op, u, ~0, precision)) return FALSE;
-    for (guint i = 0; i < u->n_in; i++)
-      if (u->in[i] == n && !tm_backend_takes_slice(b, (int)u->op, u, (int)i, precision)) return FALSE;
-  }
-  return TRUE;
-}
-
 static gsize view_bytes(const TmView *v) {
   return tm_shape_pixels(v->shape) * (gsize)v->ld * tm_dtype_size(v->dtype);
 }
@@ -60,8 +33,8 @@ CpuBench *cpu_bench_new(TmBackend *backend, const TmGraph *g, TmDType precision,
                            .steps = g_new0(TmStep, n)};
   for (guint id = 0; id < n; id++) {
     const TmNode *node = tm_graph_node(g, id);
-    TmView v = {.dtype = type_of(node, precision), .shape = node->shape, .ld = node->shape.c};
-    if (gaps && sliceable(backend, g, node, precision)) v.ld += gaps;
+    TmView v = {.dtype = tm_program_dtype(node, precision), .shape = node->shape, .ld = node->shape.c};
+    if (gaps && tm_op_case_sliceable(backend, g, node, precision)) v.ld += gaps;
     b->bytes[id] = view_bytes(&v) + 2 * GUARD;
     b->buffers[id] = g_malloc(b->bytes[id]);
     memset(b->buffers[id], 0xff, b->bytes[id]);

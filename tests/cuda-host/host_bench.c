@@ -19,33 +19,6 @@ TmBackend *host_bench_open(void) {
   return b;
 }
 
-static TmDType type_of(const TmNode *n, TmDType precision) {
-  switch (n->kind) {
-  case TM_KIND_ACT:
-    return precision;
-  case TM_KIND_LABEL:
-  case TM_KIND_PIXEL:
-    return TM_U8;
-  case TM_KIND_COUNT:
-    return TM_I32;
-  default:
-    return TM_F32;
-  }
-}
-
-/* May every step that touches @n take it as a slice? */
-static gboolean sliceable(TmBackend *b, const TmGraph *g, const TmNode *n, TmDType precision) {
-  if (tm_shape_pixels(n->shape) == 1) return FALSE; /* contiguous whatever the stride */
-  for (guint id = 0; id < tm_graph_n_nodes(g); id++) {
-    const TmNode *u = tm_graph_node(g, id);
-    if (u->n_in == 0) continue;
-    if (u == n && !tm_backend_takes_slice(b, (int)u->op, u, ~0, precision)) return FALSE;
-    for (guint i = 0; i < u->n_in; i++)
-      if (u->in[i] == n && !tm_backend_takes_slice(b, (int)u->op, u, (int)i, precision)) return FALSE;
-  }
-  return TRUE;
-}
-
 /* From the first element to the last: nothing behind it. */
 static gsize view_bytes(const TmView *v) {
   return ((tm_shape_pixels(v->shape) - 1) * (gsize)v->ld + (gsize)v->shape.c) * tm_dtype_size(v->dtype);
@@ -53,8 +26,9 @@ static gsize view_bytes(const TmView *v) {
 
 static void place(HostBench *b, const TmGraph *g, const TmNode *node, TmDType precision, HostLayout layout) {
   g_autoptr(GError) error = NULL;
-  TmView v = {.dtype = type_of(node, precision), .shape = node->shape, .ld = node->shape.c};
-  const gboolean slice = (layout.gap || layout.before) && sliceable(b->backend, g, node, precision);
+  TmView v = {.dtype = tm_program_dtype(node, precision), .shape = node->shape, .ld = node->shape.c};
+  const gboolean slice =
+      (layout.gap || layout.before) && tm_op_case_sliceable(b->backend, g, node, precision);
   const gsize before = slice ? (gsize)layout.before * tm_dtype_size(v.dtype) : 0;
   if (slice) v.ld += layout.gap;
   b->bytes[node->id] = before + view_bytes(&v);

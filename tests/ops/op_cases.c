@@ -322,3 +322,15 @@ gboolean tm_op_case_load(const TmOpCase *c, TmProgram *p, TmParams *params, TmNo
   }
   return TRUE;
 }
+
+gboolean tm_op_case_sliceable(TmBackend *b, const TmGraph *g, const TmNode *n, TmDType precision) {
+  if (tm_shape_pixels(n->shape) == 1) return FALSE; /* contiguous whatever the stride */
+  for (guint id = 0; id < tm_graph_n_nodes(g); id++) {
+    const TmNode *u = tm_graph_node(g, id);
+    if (u->n_in == 0) continue;
+    if (u == n && !tm_backend_takes_slice(b, (int)u->op, u, ~0, precision)) return FALSE;
+    for (guint i = 0; i < u->n_in; i++)
+      if (u->in[i] == n && !tm_backend_takes_slice(b, (int)u->op, u, (int)i, precision)) return FALSE;
+  }
+  return TRUE;
+}

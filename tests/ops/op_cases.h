@@ -63,3 +63,6 @@ gboolean tm_op_case_load(const TmOpCase *c, TmProgram *p, TmParams *params, TmNo
 /** Fills the one source @i with @values. */
 gboolean tm_op_case_load_one(const TmOpCase *c, TmProgram *p, TmParams *params, TmNode *const *in, guint i,
                              const float *values, GError **error);
+
+/** May every step that touches @n take it as a slice? */
+gboolean tm_op_case_sliceable(TmBackend *b, const TmGraph *g, const TmNode *n, TmDType precision);

@@ -105,24 +105,14 @@ static CpuConvShape small(const CpuConvShape *s) {
 
 /* ---- remembering ---- */
 
-static char *cache_path(void) {
-  return g_build_filename(g_get_user_cache_dir(), "tarmac", "convolutions.ini", NULL);
-}
-
-static GKeyFile *read_cache(void) {
-  g_autofree char *path = cache_path();
-  GKeyFile *f = g_key_file_new();
-  g_key_file_load_from_file(f, path, G_KEY_FILE_NONE, NULL); /* none or a broken one: measured again */
-  return f;
-}
-
-static char *machine_name(const CpuBackend *b) {
+/* Read when the first choice is made: most programs never make one. */
+static TmMachineCache *cache_of(CpuBackend *b) {
+  if (b->measured) return b->measured;
   TmBackendInfo info;
-  tm_backend_info((TmBackend *)&b->base, &info);
-  char *name = g_strdup_printf("%s, %s, %s", info.name, b->kernels->name, TM_VERSION);
-  g_strdelimit(name, "[]\n", '_');
+  tm_backend_info(&b->base, &info);
+  g_autofree char *machine = g_strdup_printf("%s, %s, %s", info.name, b->kernels->name, TM_VERSION);
   tm_backend_info_clear(&info);
-  return name;
+  return b->measured = tm_machine_cache_new("convolutions.ini", machine);
 }
 
 static char *key_of(const CpuConvShape *s, TmDType type) {
@@ -132,19 +122,8 @@ static char *key_of(const CpuConvShape *s, TmDType type) {
                          s->bias ? "-bias" : "");
 }
 
-/* "winograd 1.23 direct 2.05 onednn 2.31": milliseconds, the chosen one first. */
-static void remember(const CpuBackend *b, const char *key, const char *text) {
-  g_autoptr(GKeyFile) f = read_cache(); /* another program may have written meanwhile */
-  g_autofree char *path = cache_path(), *folder = g_path_get_dirname(path), *machine = machine_name(b);
-  g_key_file_set_string(f, machine, key, text);
-  if (g_mkdir_with_parents(folder, 0700) == 0)
-    g_key_file_save_to_file(f, path, NULL); /* else: next time again */
-}
-
-static const CpuConvWay *remembered(const CpuBackend *b, const CpuConvShape *s, TmDType type,
-                                    const char *key) {
-  g_autoptr(GKeyFile) f = read_cache();
-  g_autofree char *machine = machine_name(b), *text = g_key_file_get_string(f, machine, key, NULL);
+static const CpuConvWay *remembered(CpuBackend *b, const CpuConvShape *s, TmDType type, const char *key) {
+  g_autofree char *text = tm_machine_cache_get(cache_of(b), key);
   if (!text) return NULL;
   text[strcspn(text, " ")] = '\0';
   for (guint i = 0; i < G_N_ELEMENTS(ways); i++)
@@ -154,6 +133,7 @@ static const CpuConvWay *remembered(const CpuBackend *b, const CpuConvShape *s, 
 
 /* ---- choosing ---- */
 
+/* Remembered as "winograd of direct 2.05 winograd 1.23 onednn 2.31 ms". */
 static const CpuConvWay *measure(CpuBackend *b, const CpuConvShape *s, TmDType type, const char *key) {
   const CpuConvShape z = small(s);
   const CpuConvWay *best = NULL;
@@ -171,7 +151,7 @@ static const CpuConvWay *measure(CpuBackend *b, const CpuConvShape *s, TmDType t
   }
   if (!best) return NULL;
   g_autofree char *text = g_strdup_printf("%s of%s ms", best->name, others->str);
-  remember(b, key, text);
+  tm_machine_cache_set(cache_of(b), key, text);
   return best;
 }
 
@@ -206,4 +186,5 @@ const CpuConvWay *tm_cpu_conv_choose(CpuBackend *b, const CpuConvShape *s, TmDTy
 
 void tm_cpu_conv_choices_clear(CpuBackend *b) {
   g_clear_pointer(&b->choices, g_hash_table_unref);
+  g_clear_pointer(&b->measured, tm_machine_cache_free);
 }

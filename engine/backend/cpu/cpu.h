@@ -7,6 +7,7 @@
 #include <oneapi/dnnl/dnnl.h>
 #endif
 
+#include "engine/core/machine_cache.h"
 #include "engine/program/program.h"
 #include "kernels/kernels.h"
 
@@ -20,8 +21,9 @@ typedef struct {
   const TmKernels *kernels;
   gboolean bf16_convolutions; /* oneDNN has them here */
   char *convolutions;         /* the way that was told, or NULL */
-  GHashTable *choices;        /* conv_choose.c's */
-  TmTeam team;                /* for what runs outside programs */
+  GHashTable *choices;        /* conv_choose.c's: by shape, and what was measured at earlier starts */
+  TmMachineCache *measured;
+  TmTeam team; /* for what runs outside programs */
 } CpuBackend;
 
 /* One step at work. */

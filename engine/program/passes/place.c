@@ -2,16 +2,6 @@
  * concat's buffer, and a slice is read where it lies; both need every step that touches the part to take a pixel stride. */
 #include "engine/program/passes/compile.h"
 
-static TmDType dtype_of(const TmCompile *c, const TmNode *n) {
-  switch (n->kind) {
-  case TM_KIND_ACT: return c->options->precision;
-  case TM_KIND_LABEL:
-  case TM_KIND_PIXEL: return TM_U8;
-  case TM_KIND_COUNT: return TM_I32;
-  default: return TM_F32;
-  }
-}
-
 static TmHome home_of(const TmCompile *c, const TmNode *n) {
   if (n->op == TM_OP_PARAM) return TM_HOME_VALUE;
   if (n->op == TM_OP_STATE) return TM_HOME_STATE;
@@ -23,7 +13,7 @@ static TmHome home_of(const TmCompile *c, const TmNode *n) {
 
 static void add_value(TmCompile *c, const TmNode *n) {
   const TmValue v = {.node = n, .home = home_of(c, n),
-                     .view = {.dtype = dtype_of(c, n), .shape = n->shape, .ld = n->shape.c}};
+                     .view = {.dtype = tm_program_dtype(n, c->options->precision), .shape = n->shape, .ld = n->shape.c}};
   c->value_of[n->id] = (gint)c->values->len;
   g_array_append_val(c->values, v);
 }
