@@ -15,3 +15,11 @@ typedef struct {
 } TmView;
 
 static inline gboolean tm_view_dense(const TmView *v) { return v->ld == v->shape.c; }
+
+/** @count channels from channel @from on. A single pixel is contiguous whatever ld says. */
+static inline TmView tm_view_channels(const TmView *v, int from, int count) {
+  TmView s = *v;
+  s.data = (char *)v->data + (gsize)from * tm_dtype_size(v->dtype);
+  s.shape.c = count;
+  return s;
+}

@@ -13,3 +13,6 @@ typedef enum {
 
 /** Name of an op or a pattern: static. */
 const char *tm_step_op_name(int op);
+/** Must the pixels of this operand (0.. inputs, ~0.. outputs) lie side by side? Labels and counts must: their readers
+ * and writers take no pixel stride. */
+gboolean tm_step_operand_is_dense(int op, int operand);

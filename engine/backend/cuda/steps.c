@@ -124,19 +124,11 @@ static cudaError_t upsample_bilinear_dx(const CudaCall *c) {
   return tm_cuda_upsample_bilinear_dx(c->q, &c->in[0], c->node->attrs.factor, &c->out[0]);
 }
 
-/* @count channels of @v from channel @from on. A single pixel is contiguous whatever ld says. */
-static TmView channels(const TmView *v, int from, int count) {
-  TmView s = *v;
-  s.data = (char *)v->data + (gsize)from * tm_dtype_size(v->dtype);
-  s.shape.c = count;
-  return s;
-}
-
 static cudaError_t concat(const CudaCall *c) {
   cudaError_t e = cudaSuccess;
   int at = 0;
   for (guint i = 0; i < c->n_in && e == cudaSuccess; i++) {
-    const TmView part = channels(&c->out[0], at, c->in[i].shape.c);
+    const TmView part = tm_view_channels(&c->out[0], at, c->in[i].shape.c);
     e = tm_cuda_window(c->q, &c->in[i], 0, 0, &part);
     at += c->in[i].shape.c;
   }
@@ -144,13 +136,13 @@ static cudaError_t concat(const CudaCall *c) {
 }
 
 static cudaError_t slice(const CudaCall *c) {
-  const TmView part = channels(&c->in[0], c->node->attrs.from, c->node->attrs.count);
+  const TmView part = tm_view_channels(&c->in[0], c->node->attrs.from, c->node->attrs.count);
   return tm_cuda_window(c->q, &part, 0, 0, &c->out[0]);
 }
 
 /* A window of a picture that is all outside of it is a tensor of zeros. */
 static cudaError_t slice_dx(const CudaCall *c) {
-  const TmView part = channels(&c->out[0], c->node->attrs.from, c->in[0].shape.c);
+  const TmView part = tm_view_channels(&c->out[0], c->node->attrs.from, c->in[0].shape.c);
   const cudaError_t e = tm_cuda_window(c->q, &c->in[0], c->out[0].shape.h, 0, &c->out[0]);
   return e == cudaSuccess ? tm_cuda_window(c->q, &c->in[0], 0, 0, &part) : e;
 }
@@ -262,25 +254,6 @@ CudaRun tm_cuda_step_run(int op) {
   return op >= 0 && op < TM_FUSED_END ? table[op] : NULL;
 }
 
-/* The operand of a step whose pixels must lie side by side: labels and counts. */
-static int dense_operand(int op) {
-  switch (op) {
-  case TM_OP_CROSS_ENTROPY:
-  case TM_OP_FOCAL:
-  case TM_OP_DICE:
-  case TM_OP_CONFUSION:
-  case TM_FUSED_CROSS_ENTROPY_GRAD:
-    return 1;
-  case TM_OP_CROSS_ENTROPY_DX:
-  case TM_OP_FOCAL_DX:
-  case TM_OP_DICE_DX:
-    return 2;
-  default:
-    return G_MAXINT;
-  }
-}
-
 gboolean tm_cuda_step_takes_slice(int op, int operand) {
-  if (!tm_cuda_step_run(op) || operand == dense_operand(op)) return FALSE;
-  return operand >= 0 || (op != TM_OP_ARGMAX && op != TM_OP_CONFUSION);
+  return tm_cuda_step_run(op) && !tm_step_operand_is_dense(op, operand);
 }
