@@ -6,15 +6,14 @@
 #include "engine/core/tensor.h"
 #include "engine/predict/infer_graph.h"
 #include "engine/predict/quantise.h"
-#include "engine/train/losses.h"
+#include "engine/train/train_graph.h"
 
 struct _TmBenchNet {
   TmBackend *backend;
   TmBenchPlan plan;
-  TmGraph *graph;
-  TmNode *picture, *truth, *tick;
-  TmNode *labels; /* inference: the answer */
-  TmLoss loss;    /* training */
+  TmTrainGraph train;       /* training */
+  TmGraph *graph;           /* inference, */
+  TmNode *picture, *labels; /* its question and answer */
   TmParams *params;
   TmProgram *program;
   float *m, *v, *kept_state;
@@ -49,43 +48,23 @@ static gboolean fill(TmBenchNet *b, GError **error) {
   return TRUE;
 }
 
-static gboolean compile(TmBenchNet *b, GPtrArray *outputs, guint n, TmNode **params, TmNode **grads,
-                        GError **error) {
-  if (!tm_graph_check(b->graph, error)) return FALSE;
+static gboolean compile(TmBenchNet *b, const TmGraph *g, const TmProgramOptions *o, GError **error) {
+  if (!tm_graph_check(g, error)) return FALSE;
   g_autoptr(GPtrArray) roots = g_ptr_array_new();
-  for (guint i = 0; i < outputs->len; i++) g_ptr_array_add(roots, outputs->pdata[i]);
-  for (guint i = 0; i < n; i++) g_ptr_array_add(roots, grads[i]);
-  b->flops = tm_graph_flops(b->graph, roots->len, (TmNode *const *)roots->pdata);
-  if (!(b->params = tm_params_new(b->backend, b->graph, error))) return FALSE;
-  const TmProgramOptions options = {.precision = b->plan.precision,
-                                    .n_outputs = outputs->len,
-                                    .outputs = (TmNode *const *)outputs->pdata,
-                                    .n_grads = n,
-                                    .params = params,
-                                    .grads = grads};
-  b->program = tm_program_new(b->backend, b->params, b->graph, &options, error);
+  for (guint i = 0; i < o->n_outputs; i++) g_ptr_array_add(roots, o->outputs[i]);
+  for (guint i = 0; i < o->n_grads; i++) g_ptr_array_add(roots, o->grads[i]);
+  b->flops = tm_graph_flops(g, roots->len, (TmNode *const *)roots->pdata);
+  if (!(b->params = tm_params_new(b->backend, g, error))) return FALSE;
+  b->program = tm_program_new(b->backend, b->params, g, o, error);
   return b->program != NULL;
 }
 
-static gboolean build_training(TmBenchNet *b, const TmSettings *s, const TmUNet *net, TmShape picture,
-                               GError **error) {
-  TmNode *x = tm_infer_input(b->graph, picture, &b->picture);
-  b->truth = tm_graph_source(b->graph, TM_OP_INPUT, TM_KIND_LABEL,
-                             TM_SHAPE(picture.n, 1, picture.h, picture.w), "truth");
-  if (net->dropout > 0)
-    b->tick = tm_graph_source(b->graph, TM_OP_INPUT, TM_KIND_COUNT, TM_SHAPE(1, 1, 1, 1), "tick");
-  TmNode *weights = tm_graph_source(b->graph, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, b->plan.classes, 1, 1),
-                                    "class_weights");
-  g_autoptr(GPtrArray) outputs = g_ptr_array_new(), params = g_ptr_array_new();
-  TmNode *logits = tm_unet(b->graph, x, net, TRUE, b->tick, outputs);
-  b->loss = tm_loss_build(b->graph, s, logits, b->truth, weights);
-  if (!tm_graph_check(b->graph, error)) return FALSE;
-  for (guint i = 0; i < b->loss.n; i++) g_ptr_array_add(outputs, b->loss.parts[i]);
-  for (guint i = 0; i < tm_graph_n_nodes(b->graph); i++)
-    if (tm_graph_node(b->graph, i)->op == TM_OP_PARAM) g_ptr_array_add(params, tm_graph_node(b->graph, i));
-  g_autofree TmNode **grads = g_new0(TmNode *, params->len);
-  tm_graph_gradients(b->graph, b->loss.root, NULL, params->len, (TmNode *const *)params->pdata, grads);
-  return compile(b, outputs, params->len, (TmNode **)params->pdata, grads, error);
+static gboolean build_training(TmBenchNet *b, const TmSettings *s, GError **error) {
+  const TmBenchPlan *p = &b->plan;
+  if (!tm_train_graph_build(&b->train, s, (guint)p->classes, p->batch, p->width, p->height, NULL, error))
+    return FALSE;
+  const TmProgramOptions options = tm_train_graph_options(&b->train, p->precision);
+  return compile(b, b->train.graph, &options, error);
 }
 
 static gboolean to_bytes(TmBenchNet *b, GError **error) {
@@ -99,12 +78,15 @@ static gboolean to_bytes(TmBenchNet *b, GError **error) {
   return TRUE;
 }
 
-static gboolean build_inference(TmBenchNet *b, const TmUNet *net, TmShape picture, GError **error) {
-  b->labels = tm_infer_graph(b->graph, net, picture, &b->picture, NULL);
+static gboolean build_inference(TmBenchNet *b, const TmSettings *s, GError **error) {
+  TmUNet net;
+  tm_infer_net(s, (guint)b->plan.classes, &net);
+  b->graph = tm_graph_new();
+  b->labels = tm_infer_graph(b->graph, &net, TM_SHAPE(b->plan.batch, 3, b->plan.height, b->plan.width),
+                             &b->picture, NULL);
   if (b->plan.int8 && !to_bytes(b, error)) return FALSE;
-  g_autoptr(GPtrArray) outputs = g_ptr_array_new();
-  g_ptr_array_add(outputs, b->labels);
-  return compile(b, outputs, 0, NULL, NULL, error);
+  const TmProgramOptions options = {.precision = b->plan.precision, .n_outputs = 1, .outputs = &b->labels};
+  return compile(b, b->graph, &options, error);
 }
 
 static gboolean write_state(TmBenchNet *b, const char *name, guint n, float value, GError **error) {
@@ -148,14 +130,9 @@ TmBenchNet *tm_bench_net_new(TmBackend *backend, const TmSettings *s, const TmBe
   g_autoptr(TmBenchNet) b = g_new0(TmBenchNet, 1);
   b->backend = backend;
   b->plan = *plan;
-  b->graph = tm_graph_new();
-  TmUNet net;
-  tm_infer_net(s, (guint)plan->classes, &net);
-  TmShape picture = TM_SHAPE(plan->batch, 3, plan->height, plan->width);
-  gboolean built = fill(b, error) &&
-                   (plan->training ? build_training(b, s, &net, picture, error)
-                                   : build_inference(b, &net, picture, error)) &&
-                   open_weights(b, error);
+  const gboolean built = fill(b, error) &&
+                         (plan->training ? build_training(b, s, error) : build_inference(b, s, error)) &&
+                         open_weights(b, error);
   return built ? g_steal_pointer(&b) : NULL;
 }
 
@@ -172,6 +149,7 @@ void tm_bench_net_free(TmBenchNet *b) {
     release(b, b->kept_state, MAX(b->params->n_state, 1));
   }
   tm_params_free(b->params);
+  tm_train_graph_clear(&b->train);
   tm_graph_free(b->graph);
   gsize n = pixels_of(b);
   tm_host_free(b->pixels, n * 3);
@@ -190,12 +168,12 @@ static gboolean train(TmBenchNet *b, GError **error) {
   gint32 tick = (gint32)b->step;
   double squares;
   float loss;
-  if (!tm_program_write(b->program, b->picture, b->pixels, TM_U8, error) ||
-      !tm_program_write(b->program, b->truth, b->classes, TM_U8, error) ||
-      (b->tick && !tm_program_write(b->program, b->tick, &tick, TM_I32, error)) ||
+  if (!tm_program_write(b->program, b->train.picture, b->pixels, TM_U8, error) ||
+      !tm_program_write(b->program, b->train.labels, b->classes, TM_U8, error) ||
+      (b->train.tick && !tm_program_write(b->program, b->train.tick, &tick, TM_I32, error)) ||
       !tm_backend_axpby(b->backend, 1, b->params->state, 0, b->kept_state, b->params->n_state, error) ||
       !tm_program_run(b->program, error) ||
-      !tm_program_read(b->program, b->loss.parts[0], &loss, TM_F32, error) ||
+      !tm_program_read(b->program, b->train.loss.parts[0], &loss, TM_F32, error) ||
       !tm_backend_sum_squares(b->backend, b->params->grad, b->params->n_value, &squares, error))
     return FALSE;
   TmUpdate u = {.kind = TM_OPTIMIZER_ADAMW,
