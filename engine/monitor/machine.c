@@ -17,6 +17,8 @@ void tm_machine_clear(TmMachine *m) {
   g_free(m->cpu);
   g_free(m->gpu);
   g_free(m->gpu_uuid);
+  for (guint i = 0; i < m->n_gpus; i++) tm_gpu_clear(&m->gpus[i]);
+  g_free(m->gpus);
   g_free(m->gpu_reason);
   g_free(m->driver);
   g_free(m->cuda);
