@@ -30,7 +30,10 @@ struct _TmPageData {
   GCancellable *reading;
 };
 
-G_DEFINE_FINAL_TYPE(TmPageData, tm_page_data, GTK_TYPE_BOX)
+static void page_iface(TmPageInterface *i);
+
+G_DEFINE_FINAL_TYPE_WITH_CODE(TmPageData, tm_page_data, GTK_TYPE_BOX,
+                              G_IMPLEMENT_INTERFACE(TM_TYPE_PAGE, page_iface))
 
 /* ---- one picture in large ---- */
 
@@ -314,6 +317,18 @@ static void show_splits(TmPageData *p) {
   }
 }
 
+static void show_badge(TmPageData *p) {
+  const TmScan *s = tm_project_scan(p->project);
+  guint open = 0;
+  for (guint i = 0; s && i < s->findings->len; i++)
+    open += ((TmFinding *)s->findings->pdata[i])->kind != TM_FINDING_NOTE;
+  g_autofree char *text = open ? g_strdup_printf("%u", open) : NULL;
+  g_autofree char *name = open
+                              ? g_strdup_printf(ngettext("Data, %u finding", "Data, %u findings", open), open)
+                              : g_strdup(_("Data"));
+  tm_page_badge(TM_PAGE(p), text, name, TRUE);
+}
+
 static void project_changed(TmPageData *p) {
   TmDataset *d = tm_project_dataset(p->project);
   if (d != p->shown) {
@@ -330,6 +345,7 @@ static void project_changed(TmPageData *p) {
     gtk_stack_set_visible_child_name(GTK_STACK(p->stack), d ? "pictures" : "empty");
   }
   if (d) show_scan(p);
+  show_badge(p);
   show_progress(p);
   const char *error = tm_project_error(p->project);
   gboolean opening = tm_project_state(p->project) == TM_PROJECT_OPENING;
@@ -423,18 +439,24 @@ static void tm_page_data_init(TmPageData *p) {
   lay_out(p);
 }
 
-TmPageData *tm_page_data_new(TmProject *project) {
+TmPage *tm_page_data_new(TmProject *project) {
   TmPageData *p = g_object_new(TM_TYPE_PAGE_DATA, NULL);
   p->project = g_object_ref(project);
   g_signal_connect_swapped(project, "changed", G_CALLBACK(project_changed), p);
   project_changed(p);
-  return p;
+  return TM_PAGE(p);
 }
 
-void tm_page_data_set_folded(TmPageData *p, gboolean folded) {
-  gtk_widget_set_visible(p->back, folded);
+static void set_folded(TmPage *page, gboolean folded) {
+  gtk_widget_set_visible(TM_PAGE_DATA(page)->back, folded);
 }
 
-void tm_page_data_toggle_panel(TmPageData *p) {
-  adw_flap_set_reveal_flap(ADW_FLAP(p->flap), !adw_flap_get_reveal_flap(ADW_FLAP(p->flap)));
+static void toggle_panel(TmPage *page) {
+  AdwFlap *flap = ADW_FLAP(TM_PAGE_DATA(page)->flap);
+  adw_flap_set_reveal_flap(flap, !adw_flap_get_reveal_flap(flap));
+}
+
+static void page_iface(TmPageInterface *i) {
+  i->set_folded = set_folded;
+  i->toggle_panel = toggle_panel;
 }

@@ -10,7 +10,10 @@
 enum { RUN_CHANGED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
-G_DEFINE_FINAL_TYPE(TmPageTrain, tm_page_train, GTK_TYPE_BOX)
+static void page_iface(TmPageInterface *i);
+
+G_DEFINE_FINAL_TYPE_WITH_CODE(TmPageTrain, tm_page_train, GTK_TYPE_BOX,
+                              G_IMPLEMENT_INTERFACE(TM_TYPE_PAGE, page_iface))
 
 void tm_page_train_emit_changed(TmPageTrain *p) {
   g_signal_emit(p, signals[RUN_CHANGED], 0);
@@ -334,12 +337,12 @@ static void tm_page_train_init(TmPageTrain *p) {
   lay_out(p);
 }
 
-TmPageTrain *tm_page_train_new(TmProject *project) {
+TmPage *tm_page_train_new(TmProject *project) {
   TmPageTrain *p = g_object_new(TM_TYPE_PAGE_TRAIN, NULL);
   p->project = g_object_ref(project);
   g_signal_connect_swapped(project, "changed", G_CALLBACK(project_changed), p);
   project_changed(p);
-  return p;
+  return TM_PAGE(p);
 }
 
 void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *s, TmRunCommand first) {
@@ -360,20 +363,21 @@ void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *
   tm_page_train_refresh(p);
 }
 
-GActionGroup *tm_page_train_actions(TmPageTrain *p) {
-  return G_ACTION_GROUP(p->actions);
-}
 TmLiveRun *tm_page_train_run(TmPageTrain *p) {
   return p->run;
 }
 
-void tm_page_train_update_meters(TmPageTrain *p, const TmMonitorSample *samples, guint n) {
+/* ---- as a page ---- */
+
+static void update_meters(TmPage *page, const TmMonitorSample *samples, guint n) {
+  TmPageTrain *p = TM_PAGE_TRAIN(page);
   if (!gtk_widget_get_mapped(GTK_WIDGET(p))) return;
   for (guint i = 0; i < p->n_meters; i++)
     if (gtk_widget_get_visible(p->meter[i])) tm_meter_update(TM_METER(p->meter[i]), samples, n);
 }
 
-void tm_page_train_set_machine(TmPageTrain *p, const TmMachine *m) {
+static void set_machine(TmPage *page, const TmMachine *m) {
+  TmPageTrain *p = TM_PAGE_TRAIN(page);
   g_autofree char *memory = tm_words_bytes((double)m->memory),
                   *of_memory = g_strdup_printf(_("of %s"), memory);
   g_autofree char *cores = g_strdup_printf(ngettext("%d core · %s", "%d cores · %s", (gulong)m->cores),
@@ -397,6 +401,22 @@ void tm_page_train_set_machine(TmPageTrain *p, const TmMachine *m) {
   lay_out(p);
 }
 
-void tm_page_train_set_folded(TmPageTrain *p, gboolean folded) {
-  gtk_widget_set_visible(p->back, folded);
+static void set_folded(TmPage *page, gboolean folded) {
+  gtk_widget_set_visible(TM_PAGE_TRAIN(page)->back, folded);
+}
+
+static void toggle_panel(TmPage *page) {
+  g_action_group_activate_action(G_ACTION_GROUP(TM_PAGE_TRAIN(page)->actions), "panel", NULL);
+}
+
+static GActionGroup *actions(TmPage *page) {
+  return G_ACTION_GROUP(TM_PAGE_TRAIN(page)->actions);
+}
+
+static void page_iface(TmPageInterface *i) {
+  i->set_folded = set_folded;
+  i->toggle_panel = toggle_panel;
+  i->actions = actions;
+  i->update_meters = update_meters;
+  i->set_machine = set_machine;
 }

@@ -130,6 +130,12 @@ static void show_probe(TmPageTrain *p) {
   tm_probe_card_set_scene(p->probe, scene, tm_dataset_entry(d, b->entry)->name, b->miou, b->wrong);
 }
 
+static void show_badge(TmPageTrain *p, const TmSnapshot *s) {
+  g_autofree char *badge = s ? tm_run_badge(s) : NULL, *sub = s ? tm_run_subtitle(s) : NULL;
+  g_autofree char *name = sub ? g_strdup_printf(_("Train, %s"), sub) : g_strdup(_("Train"));
+  tm_page_badge(TM_PAGE(p), badge, name, FALSE);
+}
+
 void tm_page_train_refresh(TmPageTrain *p) {
   const TmSnapshot *s = p->run ? tm_live_run_snapshot(p->run) : NULL;
   refresh_actions(p, s);
@@ -143,6 +149,7 @@ void tm_page_train_refresh(TmPageTrain *p) {
   } else {
     tm_curves_set_activity(p->curves, NULL);
   }
+  show_badge(p, s);
   tm_page_train_emit_changed(p);
 }
 

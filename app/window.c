@@ -3,33 +3,37 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
+#include "app/device_line.h"
+#include "app/nav_list.h"
 #include "app/page_data.h"
 #include "app/page_train.h"
+#include "app/project_card.h"
 #include "app/run_words.h"
 #include "ui/adaptive.h"
-#include "ui/mask_view.h"
 #include "ui/meter.h"
-#include "ui/thumbs.h"
-#include "ui/words.h"
 
-typedef enum { PAGE_DATA, PAGE_TRAIN, N_PAGES } Page;
-enum { METER_SAMPLES = 4 * TM_SPARK_SECONDS + 8 };
+/* The pages, in the order of the sidebar. */
+static const struct {
+  const char *name, *icon, *title;
+  TmPage *(*make)(TmProject *project);
+} pages[] = {
+    {"data", "tm-data-symbolic", N_("Data"), tm_page_data_new},
+    {"train", "tm-train-symbolic", N_("Train"), tm_page_train_new},
+};
+
+enum { N_PAGES = G_N_ELEMENTS(pages), METER_SAMPLES = 4 * TM_SPARK_SECONDS + 8 };
 
 struct _TmWindow {
   AdwApplicationWindow parent;
-  GtkWidget *toasts, *leaflet, *sidebar, *sidebar_header, *menu, *project_button, *project_box,
-      *project_title, *project_subtitle, *pages, *device, *device_name, *device_text, *content_bin, *stack;
-  GtkWidget *row[N_PAGES], *badge[N_PAGES];
-  TmPageTrain *train;
-  TmPageData *data;
-  TmSpark *spark;
-  TmMaskView *picture; /* of the project */
+  GtkWidget *toasts, *leaflet, *sidebar, *sidebar_header, *menu, *content_bin, *stack;
+  TmProjectCard *project_card;
+  TmNavList *nav;
+  TmDeviceLine *device;
+  GMenuModel *project_menu;
+  TmPage *page[N_PAGES];
+  TmPageTrain *train; /* one of the pages; NULL once the window is disposed of */
   TmProject *project;
-  TmDataset *shown; /* only compared */
-  TmThumbs *thumbs; /* for the project's picture */
   TmMonitor *monitor;
-  gboolean has_gpu;
-  gsize memory, gpu_memory;
   guint meter_source;
   guint inhibit; /* cookie while a run is alive */
   gboolean closing;
@@ -38,99 +42,35 @@ struct _TmWindow {
 
 G_DEFINE_FINAL_TYPE(TmWindow, tm_window, ADW_TYPE_APPLICATION_WINDOW)
 
-static const char *const page_names[N_PAGES] = {"data", "train"};
-
 /* ---- pages ---- */
 
-static void show_page(TmWindow *w, Page page) {
-  gtk_list_box_select_row(GTK_LIST_BOX(w->pages), GTK_LIST_BOX_ROW(w->row[page]));
-  gtk_stack_set_visible_child_name(GTK_STACK(w->stack), page_names[page]);
+static void show_page(TmWindow *w, const char *name) {
+  if (!gtk_stack_get_child_by_name(GTK_STACK(w->stack), name)) return;
+  tm_nav_list_select(w->nav, name);
+  gtk_stack_set_visible_child_name(GTK_STACK(w->stack), name);
   adw_leaflet_set_visible_child_name(ADW_LEAFLET(w->leaflet), "content");
 }
 
-static void row_activated(GtkListBox *list, GtkListBoxRow *row, TmWindow *w) {
-  (void)list;
-  show_page(w, (Page)gtk_list_box_row_get_index(row));
-}
-
-static void make_row(TmWindow *w, Page page, const char *icon, const char *name) {
-  GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12),
-            *label = gtk_label_new(name);
-  gtk_label_set_xalign(GTK_LABEL(label), 0);
-  gtk_widget_set_hexpand(label, TRUE);
-  w->badge[page] = gtk_label_new(NULL);
-  gtk_widget_add_css_class(w->badge[page], "tm-pill");
-  gtk_widget_add_css_class(w->badge[page], "numeric");
-  gtk_widget_set_valign(w->badge[page], GTK_ALIGN_CENTER);
-  gtk_widget_set_visible(w->badge[page], FALSE);
-  gtk_box_append(GTK_BOX(box), gtk_image_new_from_icon_name(icon));
-  gtk_box_append(GTK_BOX(box), label);
-  gtk_box_append(GTK_BOX(box), w->badge[page]);
-  gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), box);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  g_autofree char *tip = g_strdup_printf(_("%s (Alt+%d)"), name, (int)page + 1);
-  gtk_widget_set_tooltip_text(row, tip);
-  gtk_list_box_append(GTK_LIST_BOX(w->pages), row);
-  w->row[page] = row;
-}
-
-static void set_badge(TmWindow *w, Page page, const char *text, const char *name, gboolean warning) {
-  gtk_widget_set_visible(w->badge[page], text != NULL);
-  gtk_label_set_label(GTK_LABEL(w->badge[page]), text ? text : "");
-  if (warning)
-    gtk_widget_add_css_class(w->badge[page], "warning");
-  else
-    gtk_widget_remove_css_class(w->badge[page], "warning");
-  gtk_accessible_update_property(GTK_ACCESSIBLE(w->row[page]), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+static void page_badge(TmPage *page, const char *text, const char *name, gboolean warning, TmWindow *w) {
+  tm_nav_list_set_badge(w->nav, gtk_widget_get_name(GTK_WIDGET(page)), text, name, warning);
 }
 
 static void folded(TmWindow *w) {
   gboolean f = adw_leaflet_get_folded(ADW_LEAFLET(w->leaflet));
-  tm_page_train_set_folded(w->train, f);
-  tm_page_data_set_folded(w->data, f);
+  for (int i = 0; i < N_PAGES; i++) tm_page_set_folded(w->page[i], f);
 }
 
-/* ---- project ---- */
-
-static void thumb_ready(guint entry, TmScene *scene, const GError *error, gpointer user) {
-  (void)entry;
-  (void)error;
-  tm_mask_view_set_scene(TM_WINDOW(user)->picture, scene);
-}
-
-static void show_project(TmWindow *w) {
-  TmDataset *d = tm_project_dataset(w->project);
-  const char *title = d ? tm_dataset_title(d) : _("No dataset");
-  gtk_label_set_label(GTK_LABEL(w->project_title), title);
-  g_autofree char *n = d ? tm_words_count(tm_dataset_n(d)) : NULL;
-  guint classes = d ? tm_dataset_classes(d)->n : 0;
-  g_autofree char *text =
-      d ? g_strdup_printf(ngettext("%s pictures · %u class", "%s pictures · %u classes", classes), n, classes)
-        : g_strdup(tm_project_state(w->project) == TM_PROJECT_OPENING ? _("Opening…") : _("Open a folder"));
-  gtk_label_set_label(GTK_LABEL(w->project_subtitle), text);
-  g_autofree char *name = g_strdup_printf(_("Project %s, %s"), title, text);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(w->project_button), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  if (d == w->shown) return;
-  w->shown = d;
-  tm_mask_view_set_scene(w->picture, NULL);
-  g_clear_pointer(&w->thumbs, tm_thumbs_free);
-  if (!d || !tm_dataset_n(d)) return;
-  w->thumbs = tm_thumbs_new(d, 96, 1 << 20);
-  guint id;
-  g_autoptr(TmScene) kept G_GNUC_UNUSED = tm_thumbs_request(w->thumbs, 0, thumb_ready, w, &id);
-}
-
-static void project_changed(TmWindow *w) {
-  show_project(w);
-  const TmScan *s = tm_project_scan(w->project);
-  guint open = 0;
-  for (guint i = 0; s && i < s->findings->len; i++)
-    open += ((TmFinding *)s->findings->pdata[i])->kind != TM_FINDING_NOTE;
-  g_autofree char *text = open ? g_strdup_printf("%u", open) : NULL;
-  g_autofree char *name = open
-                              ? g_strdup_printf(ngettext("Data, %u finding", "Data, %u findings", open), open)
-                              : g_strdup(_("Data"));
-  set_badge(w, PAGE_DATA, text, name, TRUE);
+static void make_pages(TmWindow *w) {
+  for (int i = 0; i < N_PAGES; i++) {
+    TmPage *page = w->page[i] = pages[i].make(w->project);
+    gtk_widget_set_name(GTK_WIDGET(page), pages[i].name);
+    tm_nav_list_add(w->nav, pages[i].name, pages[i].icon, _(pages[i].title));
+    gtk_stack_add_named(GTK_STACK(w->stack), GTK_WIDGET(page), pages[i].name);
+    g_signal_connect_object(page, "badge", G_CALLBACK(page_badge), w, 0);
+    GActionGroup *actions = tm_page_actions(page);
+    if (actions) gtk_widget_insert_action_group(GTK_WIDGET(w), pages[i].name, actions);
+    if (TM_IS_PAGE_TRAIN(page)) w->train = TM_PAGE_TRAIN(page);
+  }
 }
 
 /* ---- the run ---- */
@@ -168,9 +108,6 @@ static void hold_session(TmWindow *w, gboolean hold) {
 static void run_changed(TmWindow *w) {
   TmLiveRun *r = tm_page_train_run(w->train);
   const TmSnapshot *s = r ? tm_live_run_snapshot(r) : NULL;
-  g_autofree char *badge = s ? tm_run_badge(s) : NULL, *sub = s ? tm_run_subtitle(s) : NULL;
-  g_autofree char *name = sub ? g_strdup_printf(_("Train, %s"), sub) : g_strdup(_("Train"));
-  set_badge(w, PAGE_TRAIN, badge, name, FALSE);
   gboolean alive = run_alive(w);
   hold_session(w, alive);
   TmTrainerState state = s ? s->state : TM_STATE_IDLE;
@@ -186,29 +123,8 @@ static gboolean update_meters(gpointer user) {
   if (!w->monitor || !gtk_widget_get_mapped(GTK_WIDGET(w))) return G_SOURCE_CONTINUE;
   TmMonitorSample samples[METER_SAMPLES];
   guint n = tm_monitor_read(w->monitor, samples, METER_SAMPLES);
-  tm_page_train_update_meters(w->train, samples, n);
-  double load = tm_meter_feed(w->spark, w->has_gpu ? TM_READING_GPU_LOAD : TM_READING_CPU_LOAD, samples, n);
-  if (!n) return G_SOURCE_CONTINUE;
-  const TmMonitorSample *last = &samples[n - 1];
-  TmReading memory = w->has_gpu ? TM_READING_GPU_MEMORY : TM_READING_MEMORY,
-            heat = w->has_gpu ? TM_READING_GPU_TEMPERATURE : TM_READING_CPU_TEMPERATURE;
-  GString *text = g_string_new(NULL);
-  g_autofree char *percent = tm_meter_text(TM_READING_CPU_LOAD, load);
-  g_string_append(text, percent);
-  if (last->valid & (1u << memory)) {
-    g_autofree char *used = tm_words_bytes(last->value[memory]),
-                    *all = tm_words_bytes((double)(w->has_gpu ? w->gpu_memory : w->memory));
-    g_string_append_printf(text, _(" · %s of %s"), used, all);
-  }
-  if (last->valid & (1u << heat)) {
-    g_autofree char *degrees = tm_meter_text(heat, last->value[heat]);
-    g_string_append_printf(text, " · %s", degrees);
-  }
-  gtk_label_set_label(GTK_LABEL(w->device_text), text->str);
-  gtk_widget_set_tooltip_text(w->device, text->str);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(w->spark), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text->str,
-                                 -1);
-  g_string_free(text, TRUE);
+  tm_device_line_update(w->device, samples, n);
+  for (int i = 0; i < N_PAGES; i++) tm_page_update_meters(w->page[i], samples, n);
   return G_SOURCE_CONTINUE;
 }
 
@@ -240,15 +156,9 @@ static void looked(GObject *source, GAsyncResult *result, gpointer user) {
   TmWindow *w = TM_WINDOW(source);
   Found *f = g_task_propagate_pointer(G_TASK(result), NULL);
   if (w->train) {
-    const TmMachine *m = &f->machine;
     w->monitor = g_steal_pointer(&f->monitor);
-    w->has_gpu = m->gpu != NULL;
-    w->memory = m->memory;
-    w->gpu_memory = m->gpu_memory;
-    const char *name = m->gpu ? m->gpu : m->cpu ? m->cpu : _("Processor");
-    gtk_label_set_label(GTK_LABEL(w->device_name), name);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(w->spark), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-    tm_page_train_set_machine(w->train, m);
+    tm_device_line_set_machine(w->device, &f->machine);
+    for (int i = 0; i < N_PAGES; i++) tm_page_set_machine(w->page[i], &f->machine);
     update_meters(w);
   }
   found_free(f);
@@ -345,8 +255,7 @@ static void do_cancel_scan(GtkWidget *widget, const char *name, GVariant *v) {
 
 static void do_page(GtkWidget *widget, const char *name, GVariant *v) {
   (void)name;
-  for (int i = 0; i < N_PAGES; i++)
-    if (strcmp(g_variant_get_string(v, NULL), page_names[i]) == 0) show_page(TM_WINDOW(widget), (Page)i);
+  show_page(TM_WINDOW(widget), g_variant_get_string(v, NULL));
 }
 
 static void do_back(GtkWidget *widget, const char *name, GVariant *v) {
@@ -358,11 +267,7 @@ static void do_back(GtkWidget *widget, const char *name, GVariant *v) {
 static void do_panel(GtkWidget *widget, const char *name, GVariant *v) {
   (void)name;
   (void)v;
-  TmWindow *w = TM_WINDOW(widget);
-  if (strcmp(gtk_stack_get_visible_child_name(GTK_STACK(w->stack)), page_names[PAGE_DATA]) == 0)
-    tm_page_data_toggle_panel(w->data);
-  else
-    g_action_group_activate_action(tm_page_train_actions(w->train), "panel", NULL);
+  tm_page_toggle_panel(TM_PAGE(gtk_stack_get_visible_child(GTK_STACK(TM_WINDOW(widget)->stack))));
 }
 
 static void do_fullscreen(GtkWidget *widget, const char *name, GVariant *v) {
@@ -380,8 +285,6 @@ static void dispose(GObject *o) {
   TmWindow *w = TM_WINDOW(o);
   g_clear_handle_id(&w->meter_source, g_source_remove);
   hold_session(w, FALSE);
-  g_clear_pointer(&w->thumbs, tm_thumbs_free);
-  if (w->project) g_signal_handlers_disconnect_by_data(w->project, w);
   if (w->train) g_signal_handlers_disconnect_by_data(w->train, w);
   w->train = NULL;
   g_clear_object(&w->project);
@@ -395,12 +298,14 @@ static void tm_window_class_init(TmWindowClass *c) {
   G_OBJECT_CLASS(c)->dispose = dispose;
   GTK_WINDOW_CLASS(c)->close_request = close_request;
   g_type_ensure(TM_TYPE_ADAPTIVE);
+  g_type_ensure(TM_TYPE_DEVICE_LINE);
+  g_type_ensure(TM_TYPE_NAV_LIST);
+  g_type_ensure(TM_TYPE_PROJECT_CARD);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmWindow, name)
-  BIND(toasts), BIND(leaflet), BIND(sidebar), BIND(sidebar_header), BIND(menu), BIND(project_button),
-      BIND(project_box), BIND(project_title);
-  BIND(project_subtitle), BIND(pages), BIND(device), BIND(device_name), BIND(device_text), BIND(content_bin),
+  BIND(toasts), BIND(leaflet), BIND(sidebar), BIND(sidebar_header), BIND(menu), BIND(content_bin),
       BIND(stack);
+  BIND(project_card), BIND(nav), BIND(device), BIND(project_menu);
 #undef BIND
   gtk_widget_class_install_action(wc, "win.open", NULL, do_open);
   gtk_widget_class_install_action(wc, "win.demo", NULL, do_demo);
@@ -414,32 +319,13 @@ static void tm_window_class_init(TmWindowClass *c) {
 
 static void tm_window_init(TmWindow *w) {
   gtk_widget_init_template(GTK_WIDGET(w));
-  make_row(w, PAGE_DATA, "tm-data-symbolic", _("Data"));
-  make_row(w, PAGE_TRAIN, "tm-train-symbolic", _("Train"));
-  w->spark = TM_SPARK(tm_spark_new(TM_INK_TRAINING));
-  tm_spark_set_full(w->spark, 100);
-  gtk_widget_set_size_request(GTK_WIDGET(w->spark), 46, 20);
-  gtk_widget_set_valign(GTK_WIDGET(w->spark), GTK_ALIGN_CENTER);
-  gtk_box_append(GTK_BOX(w->device), GTK_WIDGET(w->spark));
-  w->picture = TM_MASK_VIEW(tm_mask_view_new(TM_VIEW_TRUTH, _("First picture")));
-  tm_mask_view_set_width(w->picture, 40);
-  gtk_widget_set_focusable(GTK_WIDGET(w->picture), FALSE);
-  gtk_widget_set_valign(GTK_WIDGET(w->picture), GTK_ALIGN_CENTER);
-  gtk_widget_set_halign(gtk_widget_get_parent(w->project_box),
-                        GTK_ALIGN_FILL); /* a menu button centres its child */
-  gtk_box_prepend(GTK_BOX(w->project_box), GTK_WIDGET(w->picture));
   w->project = tm_project_new();
-  w->data = tm_page_data_new(w->project);
-  w->train = tm_page_train_new(w->project);
-  gtk_stack_add_named(GTK_STACK(w->stack), GTK_WIDGET(w->data), page_names[PAGE_DATA]);
-  gtk_stack_add_named(GTK_STACK(w->stack), GTK_WIDGET(w->train), page_names[PAGE_TRAIN]);
-  gtk_widget_insert_action_group(GTK_WIDGET(w), "train", tm_page_train_actions(w->train));
-  g_signal_connect_swapped(w->project, "changed", G_CALLBACK(project_changed), w);
+  tm_project_card_set_project(w->project_card, w->project, w->project_menu);
+  make_pages(w);
   g_signal_connect_swapped(w->train, "run-changed", G_CALLBACK(run_changed), w);
-  g_signal_connect(w->pages, "row-activated", G_CALLBACK(row_activated), w);
+  g_signal_connect_swapped(w->nav, "chosen", G_CALLBACK(show_page), w);
   g_signal_connect_swapped(w->leaflet, "notify::folded", G_CALLBACK(folded), w);
-  show_page(w, PAGE_TRAIN);
-  project_changed(w);
+  show_page(w, "train");
   folded(w);
   g_autoptr(GTask) task = g_task_new(w, NULL, looked, NULL);
   g_task_run_in_thread(task, look);
