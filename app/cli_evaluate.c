@@ -7,7 +7,7 @@
 #include "app/progress.h"
 #include "app/run_source.h"
 #include "app/scores.h"
-#include "engine/predict/predictor.h"
+#include "engine/predict/evaluate.h"
 
 typedef struct {
   char *data, *split, *backend, *precision;
@@ -15,7 +15,8 @@ typedef struct {
   gboolean json;
 } Options;
 
-static gboolean on_progress(guint done, guint total, gpointer user) {
+static gboolean on_progress(const TmEvaluation *so_far, guint done, guint total, gpointer user) {
+  (void)so_far;
   tm_progress_set(user, done, total);
   return tm_interrupt_caught() == 0;
 }
@@ -37,6 +38,15 @@ static TmDataset *open_data(const char *run, const Options *o, const TmClassTabl
   return tm_dataset_open(source.path, &source.options, error);
 }
 
+/* In the run, unless other pictures than its own were scored or the checkpoint lies elsewhere. A run that cannot be
+ * written to is scored all the same. */
+static void keep(const TmEvaluation *e, const char *run, const Options *o) {
+  g_autofree char *folder = tm_run_source_folder(run), *info = g_build_filename(folder, "run.json", NULL);
+  g_autoptr(GError) why = NULL;
+  if (o->data || !g_file_test(info, G_FILE_TEST_EXISTS)) return;
+  if (!tm_evaluation_write(e, folder, &why)) g_printerr(_("The scores were not kept: %s\n"), why->message);
+}
+
 static gboolean score(const char *run, const Options *o, TmSplit split, GError **error) {
   gint64 started = g_get_monotonic_time();
   TmBackendOptions backend = {.threads = o->threads};
@@ -56,13 +66,15 @@ static gboolean score(const char *run, const Options *o, TmSplit split, GError *
   g_printerr(_("%s, epoch %u, in %s, on %s: %u pictures of the split “%s”.\n"), tm_predictor_checkpoint(p),
              tm_predictor_epoch(p), tm_predictor_precision(p), tm_dataset_title(d),
              tm_dataset_n_split(d, split), tm_split_name(split));
-  g_autoptr(TmConfusion) confusion = tm_confusion_new(classes->n);
+  const TmEvaluateOptions options = {.split = split};
+  g_autoptr(TmEvaluation) e = NULL;
   {
     g_autoptr(TmProgress) progress = tm_progress_new(_("Predicting"), _("pictures"));
-    if (!tm_predictor_evaluate(p, d, split, confusion, on_progress, progress, error)) return FALSE;
+    if (!(e = tm_evaluate(p, d, &options, on_progress, progress, error))) return FALSE;
   }
+  keep(e, run, o);
   if (!o->json) {
-    tm_scores_print(confusion, classes);
+    tm_scores_print(e);
     return TRUE;
   }
   JsonObject *out = json_object_new();
@@ -71,7 +83,8 @@ static gboolean score(const char *run, const Options *o, TmSplit split, GError *
   json_object_set_string_member(out, "split", tm_split_name(split));
   json_object_set_string_member(out, "precision", tm_predictor_precision(p));
   json_object_set_int_member(out, "pictures", tm_dataset_n_split(d, split));
-  tm_scores_to_json(out, confusion, classes);
+  tm_scores_to_json(out, e, classes);
+  tm_cli_json_number(out, "network_seconds", e->seconds);
   tm_cli_json_number(out, "seconds", (double)(g_get_monotonic_time() - started) / 1e6);
   tm_cli_json_number(out, "peak_rss_mb", tm_cli_peak_rss_mb());
   tm_cli_json_print(out);
@@ -118,13 +131,17 @@ static int evaluate(int argc, char **argv) {
 const TmCommand tm_command_evaluate = {
     .name = "evaluate",
     .operands = N_("RUN"),
-    .summary = N_("score a run's best network: IoU by class"),
+    .summary = N_("score a run's best network: IoU, F1, boundaries, calibration"),
     .detail =
         N_("Scores the best network of a run on pictures it was not trained on. All pixels of the "
            "split go into one confusion\n"
-           "matrix; a class in neither truth nor prediction is n/a and outside the mean. int8 is the "
-           "fastest: the first time, it\n"
-           "measures the network on training pictures and remembers the result beside the checkpoint.\n\n"
+           "matrix; a class in neither truth nor prediction is n/a and outside the mean. Boundaries are compared "
+           "within 3 pixels (Csurka\n"
+           "et al., 2013), calibration in 15 bins (Guo et al., 2017). The scores are kept in the run as "
+           "evaluation-SPLIT.json and .csv.\n"
+           "int8 is the fastest: the first time, it measures the network on training pictures and remembers the "
+           "result beside the\n"
+           "checkpoint.\n\n"
            "Examples:\n"
            "  tarmac evaluate runs/wide\n"
            "  tarmac evaluate runs/wide --split test\n"

@@ -15,6 +15,7 @@
 #include "app/setting_options.h"
 #include "app/sheet.h"
 #include "app/train_watch.h"
+#include "engine/predict/evaluate.h"
 #include "engine/run/run_dir.h"
 #include "engine/train/step_times.h"
 
@@ -187,13 +188,15 @@ static JsonObject *summary(const Job *j, const TmSnapshot *s) {
   return o;
 }
 
-static gboolean evaluate_progress(guint done, guint total, gpointer user) {
+static gboolean evaluate_progress(const TmEvaluation *so_far, guint done, guint total, gpointer user) {
+  (void)so_far;
   tm_progress_set(user, done, total);
   return tm_interrupt_caught() == 0;
 }
 
-/* Scores the kept net and draws the sheet. @confusion stays NULL when there is nothing to score. */
-static gboolean judge(Job *j, TmConfusion **confusion, GError **error) {
+/* Scores the kept net, keeps the scores in the run, and draws the sheet. @e stays NULL when there is nothing to
+ * score. */
+static gboolean judge(Job *j, TmEvaluation **e, GError **error) {
   TmBackendOptions backend = {.threads = j->settings.threads};
   g_autoptr(TmPredictor) p = tm_predictor_open(j->run, j->settings.backend, &backend, error);
   if (!p) return FALSE;
@@ -201,9 +204,9 @@ static gboolean judge(Job *j, TmConfusion **confusion, GError **error) {
   g_autoptr(TmDataset) sound = tm_dataset_subset(j->data, j->scan->leave_out, NULL);
   if (split == TM_SPLIT_VAL) {
     g_autoptr(TmProgress) progress = tm_progress_new(_("Scoring the best network"), _("pictures"));
-    g_autoptr(TmConfusion) c = tm_confusion_new(tm_predictor_classes(p)->n);
-    if (!tm_predictor_evaluate(p, sound, split, c, evaluate_progress, progress, error)) return FALSE;
-    *confusion = g_steal_pointer(&c);
+    const TmEvaluateOptions options = {.split = split};
+    *e = tm_evaluate(p, sound, &options, evaluate_progress, progress, error);
+    if (!*e || !tm_evaluation_write(*e, j->run, error)) return FALSE;
   }
   g_autofree char *sheet = g_build_filename(j->run, "result.png", NULL);
   g_autoptr(GError) trouble = NULL;
@@ -220,13 +223,13 @@ static int finish(Job *j, TmTrainer *t) {
   TmSnapshot snapshot;
   tm_trainer_snapshot(t, &snapshot);
   const double peak = tm_cli_peak_rss_mb() * 1048576; /* of training alone: what follows has a program of its own */
-  g_autoptr(TmConfusion) confusion = NULL;
+  g_autoptr(TmEvaluation) evaluation = NULL;
   int signum = tm_interrupt_caught(), code = signum ? TM_EXIT_SIGNAL + signum : TM_EXIT_OK;
   if (!good)
     code = tm_cli_fail(error, TM_EXIT_FAILED);
-  else if (!signum && !judge(j, &confusion, &error))
+  else if (!signum && !judge(j, &evaluation, &error))
     code = tm_cli_fail(error, TM_EXIT_FAILED);
-  if (confusion && !j->o.json) tm_scores_print(confusion, tm_dataset_classes(j->data));
+  if (evaluation && !j->o.json) tm_scores_print(evaluation);
   if (snapshot.run_times.step > 0) {
     g_autofree char *pace = pace_sentence(&snapshot);
     g_printerr("%s\n", pace);
@@ -240,7 +243,7 @@ static int finish(Job *j, TmTrainer *t) {
   }
   if (j->o.json) {
     JsonObject *o = summary(j, &snapshot);
-    tm_scores_to_json(o, confusion, tm_dataset_classes(j->data));
+    tm_scores_to_json(o, evaluation, tm_dataset_classes(j->data));
     tm_cli_json_number(o, "peak_rss_mb", tm_cli_peak_rss_mb());
     tm_cli_json_number(o, "training_rss_mb", peak / 1048576);
     if (j->estimate) json_object_set_object_member(o, "predicted", tm_plan_json(j->estimate));

@@ -10,7 +10,8 @@ enum {
   TM_PREDICT_PROGRAMS = 3,
   TM_PREDICT_TILE = 1024,
   TM_PREDICT_OVERLAP = 64,
-  TM_PREDICT_WHOLE_PIXELS = 16 << 20
+  TM_PREDICT_WHOLE_PIXELS = 16 << 20,
+  TM_PREDICT_SURE_PIXELS = 2 << 20 /* where the scores of all classes are read back, too */
 };
 
 /* The net compiled for one picture size. */
@@ -20,6 +21,7 @@ typedef struct {
   TmGraph *graph;
   TmProgram *program;
   TmNode *picture, *labels;
+  TmNode *logits; /* NULL: only labels can be read */
 } TmPredictProgram;
 
 struct _TmPredictor {
@@ -41,12 +43,9 @@ TmDType tm_predictor_choose_precision(const TmPredictor *p);
 /** Forgets the programs made so far. */
 void tm_predictor_forget_programs(TmPredictor *p);
 
-/** The picture in one piece. */
-gboolean tm_predictor_run_whole(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels,
+/** The picture in one piece. @sure may be NULL. */
+gboolean tm_predictor_run_whole(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, float *sure,
                                 GError **error);
 /** In tiles of @tile with @overlap. */
 gboolean tm_predictor_run_tiled(TmPredictor *p, const guint8 *rgb, int w, int h, int tile, int overlap,
-                                guint8 *labels, GError **error);
-/** FALSE with TM_ERROR_DATA and the first difference when a mask of one table means something else in the
- * other. */
-gboolean tm_predictor_same_classes(const TmClassTable *net, const TmClassTable *data, GError **error);
+                                guint8 *labels, float *sure, GError **error);

@@ -5,6 +5,7 @@
 
 #include "engine/predict/infer_graph.h"
 #include "engine/predict/quantise.h"
+#include "engine/predict/sureness.h"
 #include "engine/predict/tiles.h"
 #include "engine/run/run_dir.h"
 
@@ -155,12 +156,15 @@ static gboolean to_bytes(TmPredictProgram *s, GError **error) {
   return TRUE;
 }
 
-static gboolean compile(TmPredictor *p, TmPredictProgram *s, int w, int h, GError **error) {
+static gboolean compile(TmPredictor *p, TmPredictProgram *s, int w, int h, gboolean sure, GError **error) {
+  TmNode *logits;
   s->graph = tm_graph_new();
-  s->labels = tm_infer_graph(s->graph, &p->net, TM_SHAPE(1, 3, h, w), &s->picture, NULL);
+  s->labels = tm_infer_graph(s->graph, &p->net, TM_SHAPE(1, 3, h, w), &s->picture, &logits);
   if (!tm_graph_check(s->graph, error) || (p->bytes && !to_bytes(s, error))) return FALSE;
+  s->logits = sure ? logits : NULL;
+  TmNode *outputs[] = {s->labels, s->logits};
   const TmProgramOptions options = {
-      .precision = p->bytes ? TM_F32 : p->precision, .n_outputs = 1, .outputs = &s->labels};
+      .precision = p->bytes ? TM_F32 : p->precision, .n_outputs = sure ? 2 : 1, .outputs = outputs};
   TmParams *params = p->bytes ? p->bytes : p->params;
   if (!(s->program = tm_program_new(p->backend, params, s->graph, &options, error))) return FALSE;
   s->w = w;
@@ -169,11 +173,11 @@ static gboolean compile(TmPredictor *p, TmPredictProgram *s, int w, int h, GErro
 }
 
 /* The program for this size: one of those kept, or a new one in the place of the one unused longest. */
-static TmPredictProgram *program_for(TmPredictor *p, int w, int h, GError **error) {
+static TmPredictProgram *program_for(TmPredictor *p, int w, int h, gboolean sure, GError **error) {
   TmPredictProgram *oldest = &p->programs[0];
   for (guint i = 0; i < TM_PREDICT_PROGRAMS; i++) {
     TmPredictProgram *s = &p->programs[i];
-    if (s->w == w && s->h == h) {
+    if (s->w == w && s->h == h && (s->logits != NULL) == sure) {
       s->used = ++p->clock;
       return s;
     }
@@ -181,7 +185,7 @@ static TmPredictProgram *program_for(TmPredictor *p, int w, int h, GError **erro
   }
   clear_program(oldest);
   g_autoptr(GError) why = NULL;
-  if (!compile(p, oldest, w, h, &why)) {
+  if (!compile(p, oldest, w, h, sure, &why)) {
     clear_program(oldest);
     if (!g_error_matches(why, TM_ERROR, TM_ERROR_NO_MEMORY)) {
       g_propagate_error(error, g_steal_pointer(&why));
@@ -189,7 +193,7 @@ static TmPredictProgram *program_for(TmPredictor *p, int w, int h, GError **erro
     }
     /* Programs of other sizes may hold what is missing. */
     tm_predictor_forget_programs(p);
-    if (!compile(p, oldest, w, h, error)) {
+    if (!compile(p, oldest, w, h, sure, error)) {
       clear_program(oldest);
       return NULL;
     }
@@ -198,62 +202,106 @@ static TmPredictProgram *program_for(TmPredictor *p, int w, int h, GError **erro
   return oldest;
 }
 
-gboolean tm_predictor_run_whole(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels,
-                                GError **error) {
-  TmPredictProgram *s = program_for(p, w, h, error);
-  return s && tm_program_write(s->program, s->picture, rgb, TM_U8, error) &&
-         tm_program_run(s->program, error) && tm_program_read(s->program, s->labels, labels, TM_U8, error);
+static gboolean read_sureness(TmPredictor *p, TmPredictProgram *s, float *sure, GError **error) {
+  const gsize pixels = (gsize)s->w * (gsize)s->h, classes = p->meta.classes->n;
+  g_autofree float *logits = g_try_malloc(pixels * classes * sizeof *logits);
+  if (!logits) {
+    g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY,
+                _("There is no memory for the scores of %d×%d pixels in %u classes."), s->w, s->h,
+                (guint)classes);
+    return FALSE;
+  }
+  if (!tm_program_read(s->program, s->logits, logits, TM_F32, error)) return FALSE;
+  tm_sureness(logits, pixels, (guint)classes, sure);
+  return TRUE;
 }
 
-static gboolean run_tile(TmPredictor *p, const guint8 *rgb, int w, const TmSpan *x, const TmSpan *y,
-                         guint8 *tile_rgb, guint8 *tile_labels, guint8 *labels, GError **error) {
+gboolean tm_predictor_run_whole(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, float *sure,
+                                GError **error) {
+  TmPredictProgram *s = program_for(p, w, h, sure != NULL, error);
+  return s && tm_program_write(s->program, s->picture, rgb, TM_U8, error) &&
+         tm_program_run(s->program, error) && tm_program_read(s->program, s->labels, labels, TM_U8, error) &&
+         (!sure || read_sureness(p, s, sure, error));
+}
+
+/* What one tile is cut from and written to. */
+typedef struct {
+  const guint8 *rgb;
+  int w;
+  guint8 *labels, *tile_rgb, *tile_labels;
+  float *sure, *tile_sure; /* may be NULL */
+} Tiling;
+
+static gboolean run_tile(TmPredictor *p, const Tiling *t, const TmSpan *x, const TmSpan *y, GError **error) {
+  const gsize size = (gsize)x->size, kept = (gsize)(x->keep_to - x->keep_from);
   for (int r = 0; r < y->size; r++)
-    memcpy(tile_rgb + (gsize)r * x->size * 3, rgb + ((gsize)(y->from + r) * w + x->from) * 3,
-           (gsize)x->size * 3);
-  if (!tm_predictor_run_whole(p, tile_rgb, x->size, y->size, tile_labels, error)) return FALSE;
-  for (int r = y->keep_from; r < y->keep_to; r++)
-    memcpy(labels + (gsize)r * w + x->keep_from,
-           tile_labels + (gsize)(r - y->from) * x->size + (x->keep_from - x->from),
-           (gsize)(x->keep_to - x->keep_from));
+    memcpy(t->tile_rgb + (gsize)r * size * 3,
+           t->rgb + ((gsize)(y->from + r) * (gsize)t->w + (gsize)x->from) * 3, size * 3);
+  if (!tm_predictor_run_whole(p, t->tile_rgb, x->size, y->size, t->tile_labels, t->tile_sure, error))
+    return FALSE;
+  for (int r = y->keep_from; r < y->keep_to; r++) {
+    const gsize to = (gsize)r * (gsize)t->w + (gsize)x->keep_from,
+                from = (gsize)(r - y->from) * size + (gsize)(x->keep_from - x->from);
+    memcpy(t->labels + to, t->tile_labels + from, kept);
+    if (t->sure) memcpy(t->sure + to, t->tile_sure + from, kept * sizeof(float));
+  }
   return TRUE;
 }
 
 gboolean tm_predictor_run_tiled(TmPredictor *p, const guint8 *rgb, int w, int h, int tile, int overlap,
-                                guint8 *labels, GError **error) {
+                                guint8 *labels, float *sure, GError **error) {
+  const gsize pixels = (gsize)tile * (gsize)tile;
   g_autoptr(GArray) across = tm_tiles_plan(w, tile, overlap), down = tm_tiles_plan(h, tile, overlap);
-  g_autofree guint8 *tile_rgb = g_try_malloc((gsize)tile * tile * 3),
-                    *tile_labels = g_try_malloc((gsize)tile * tile);
-  if (!tile_rgb || !tile_labels) {
+  g_autofree guint8 *tile_rgb = g_try_malloc(pixels * 3), *tile_labels = g_try_malloc(pixels);
+  g_autofree float *tile_sure = sure ? g_try_malloc(pixels * sizeof(float)) : NULL;
+  if (!tile_rgb || !tile_labels || (sure && !tile_sure)) {
     g_set_error(error, TM_ERROR, TM_ERROR_NO_MEMORY, _("There is no memory for a tile of %d×%d pixels."),
                 tile, tile);
     return FALSE;
   }
+  const Tiling t = {rgb, w, labels, tile_rgb, tile_labels, sure, tile_sure};
   for (guint j = 0; j < down->len; j++)
     for (guint i = 0; i < across->len; i++)
-      if (!run_tile(p, rgb, w, &g_array_index(across, TmSpan, i), &g_array_index(down, TmSpan, j), tile_rgb,
-                    tile_labels, labels, error))
+      if (!run_tile(p, &t, &g_array_index(across, TmSpan, i), &g_array_index(down, TmSpan, j), error))
         return FALSE;
   return TRUE;
 }
 
-gboolean tm_predictor_run(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, GError **error) {
+static gboolean run(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, float *sure,
+                    GError **error) {
   if (w < 1 || h < 1) {
     g_set_error(error, TM_ERROR, TM_ERROR_SHAPE, _("A picture of %d×%d pixels cannot be predicted."), w, h);
     return FALSE;
   }
   g_autoptr(GError) why = NULL;
-  if ((gint64)w * h <= TM_PREDICT_WHOLE_PIXELS) {
-    if (tm_predictor_run_whole(p, rgb, w, h, labels, &why)) return TRUE;
+  if ((gint64)w * h <= (sure ? TM_PREDICT_SURE_PIXELS : TM_PREDICT_WHOLE_PIXELS)) {
+    if (tm_predictor_run_whole(p, rgb, w, h, labels, sure, &why)) return TRUE;
     if (!g_error_matches(why, TM_ERROR, TM_ERROR_NO_MEMORY)) goto failed;
   }
   for (int tile = TM_PREDICT_TILE; tile >= SMALLEST_TILE; tile /= 2) {
     if (tile >= w && tile >= h) continue; /* that was the whole */
     g_clear_error(&why);
-    if (tm_predictor_run_tiled(p, rgb, w, h, tile, MIN(TM_PREDICT_OVERLAP, tile / 4), labels, &why))
+    if (tm_predictor_run_tiled(p, rgb, w, h, tile, MIN(TM_PREDICT_OVERLAP, tile / 4), labels, sure, &why))
       return TRUE;
     if (!g_error_matches(why, TM_ERROR, TM_ERROR_NO_MEMORY)) break;
   }
 failed:
   g_propagate_error(error, g_steal_pointer(&why));
+  return FALSE;
+}
+
+gboolean tm_predictor_run(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, GError **error) {
+  return run(p, rgb, w, h, labels, NULL, error);
+}
+
+gboolean tm_predictor_tells_sureness(const TmPredictor *p) {
+  return p->bytes == NULL;
+}
+
+gboolean tm_predictor_run_sure(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, float *sure,
+                               GError **error) {
+  if (tm_predictor_tells_sureness(p)) return run(p, rgb, w, h, labels, sure, error);
+  g_set_error_literal(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
+                      _("A network of bytes (int8) does not say how sure it is. Choose bf16 or f32."));
   return FALSE;
 }

@@ -34,10 +34,12 @@ gboolean tm_predictor_calibrate(TmPredictor *p, const TmDataset *d, gboolean (*p
 
 /** Predicts @rgb (h*w*3) into @labels (h*w class indices). Programs for the last few sizes are kept. */
 gboolean tm_predictor_run(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, GError **error);
-
-/** Scores @split of @d; progress as in the scan (NULL allowed). Classes of net and data must agree (TM_ERROR_DATA names the difference). */
-gboolean tm_predictor_evaluate(TmPredictor *p, const TmDataset *d, TmSplit split, TmConfusion *out,
-                               gboolean (*progress)(guint done, guint total, gpointer user), gpointer user, GError **error);
+/** The same, and into @sure (h*w) how sure the net is of each: see sureness.h. TM_ERROR_UNSUPPORTED where tm_predictor_tells_sureness() is FALSE. */
+gboolean tm_predictor_run_sure(TmPredictor *p, const guint8 *rgb, int w, int h, guint8 *labels, float *sure, GError **error);
+/** FALSE for a net of bytes, which names classes without saying how sure it is. */
+gboolean tm_predictor_tells_sureness(const TmPredictor *p);
+/** FALSE with TM_ERROR_DATA and the first difference when a mask of one table means something else in the other. */
+gboolean tm_predictor_same_classes(const TmClassTable *net, const TmClassTable *data, GError **error);
 
 typedef struct {
   guint done, failed;

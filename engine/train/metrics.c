@@ -28,15 +28,53 @@ void tm_confusion_add_labels(TmConfusion *c, const guint8 *truth, const guint8 *
     if (truth[i] < c->n && call[i] < c->n) c->pixels[(gsize)truth[i] * c->n + call[i]]++;
 }
 
+guint64 tm_confusion_truth(const TmConfusion *c, guint i) {
+  guint64 sum = 0;
+  for (guint k = 0; k < c->n; k++) sum += c->pixels[(gsize)i * c->n + k];
+  return sum;
+}
+
+guint64 tm_confusion_called(const TmConfusion *c, guint i) {
+  guint64 sum = 0;
+  for (guint k = 0; k < c->n; k++) sum += c->pixels[(gsize)k * c->n + i];
+  return sum;
+}
+
+static double share(guint64 part, guint64 whole) {
+  return whole ? (double)part / (double)whole : NAN;
+}
+
+static guint64 right(const TmConfusion *c, guint i) {
+  return c->pixels[(gsize)i * c->n + i];
+}
+
 double tm_confusion_iou(const TmConfusion *c, guint i) {
   if (i >= c->n) return NAN;
-  guint64 row = 0, column = 0;
-  for (guint k = 0; k < c->n; k++) {
-    row += c->pixels[(gsize)i * c->n + k];
-    column += c->pixels[(gsize)k * c->n + i];
+  return share(right(c, i), tm_confusion_truth(c, i) + tm_confusion_called(c, i) - right(c, i));
+}
+
+double tm_confusion_precision(const TmConfusion *c, guint i) {
+  return share(right(c, i), tm_confusion_called(c, i));
+}
+
+double tm_confusion_recall(const TmConfusion *c, guint i) {
+  return share(right(c, i), tm_confusion_truth(c, i));
+}
+
+double tm_confusion_f1(const TmConfusion *c, guint i) {
+  return share(2 * right(c, i), tm_confusion_truth(c, i) + tm_confusion_called(c, i));
+}
+
+double tm_confusion_weighted_iou(const TmConfusion *c) {
+  double sum = 0;
+  guint64 all = 0;
+  for (guint i = 0; i < c->n; i++) {
+    const guint64 truth = tm_confusion_truth(c, i);
+    if (!truth) continue;
+    sum += (double)truth * tm_confusion_iou(c, i);
+    all += truth;
   }
-  const guint64 both = c->pixels[(gsize)i * c->n + i], either = row + column - both;
-  return either ? (double)both / (double)either : NAN;
+  return all ? sum / (double)all : NAN;
 }
 
 double tm_confusion_miou(const TmConfusion *c) {

@@ -98,7 +98,7 @@ static void test_plain_lines(void) {
   assert_says(r.err, "epoch 2 of 2");
   assert_says(r.err, "Preset quick");
   assert_says(r.out, "Road");
-  assert_says(r.out, "pixel accuracy");
+  assert_says(r.out, "Pixel accuracy");
   g_assert_null(strchr(r.err, '\r'));
   g_assert_null(strchr(r.err, '\033'));
 }
@@ -117,9 +117,13 @@ static void test_evaluate(void) {
   /* The run knows its own demo roads again: the very same score. */
   g_assert_cmpfloat(json_object_get_double_member(o, "miou"), ==, run_miou);
   g_assert_cmpint(json_object_get_int_member(o, "pictures"), ==, 3);
+  g_assert_cmpfloat(json_object_get_double_member(o, "miou_low"), <=, run_miou);
+  g_assert_true(json_object_has_member(o, "boundary_f1") && json_object_has_member(o, "calibration_error"));
+  g_autofree char *kept = g_build_filename(run, "evaluation-val.json", NULL);
+  g_assert_true(g_file_test(kept, G_FILE_TEST_EXISTS));
   g_auto(Ran) text = program_run("evaluate", run, "--split", "train", NULL);
   assert_code(text, 0);
-  assert_says(text.out, "Mean");
+  assert_says(text.out, "Mean IoU");
   assert_says(text.err, "train");
   g_auto(Ran) none = program_run("evaluate", run, "--split", "test", NULL);
   assert_code(none, 1);

@@ -80,7 +80,7 @@ static void test_tiled(void) {
     g_autofree guint8 *rgb = pt_picture(w, h, 100, i), *labels = g_malloc((gsize)w * (gsize)h);
     g_autoptr(GError) error = NULL;
     memset(labels, 77, (gsize)w * (gsize)h);
-    g_assert_true(tm_predictor_run_tiled(p, rgb, w, h, 128, 32, labels, &error));
+    g_assert_true(tm_predictor_run_tiled(p, rgb, w, h, 128, 32, labels, NULL, &error));
     g_assert_no_error(error);
     pt_assert_labels(rgb, w, h, labels);
   }
@@ -110,7 +110,7 @@ static void test_little_memory(void) {
   limit = before;
   limit.rlim_cur = address_space() + ROOM;
   g_assert_cmpint(setrlimit(RLIMIT_AS, &limit), ==, 0);
-  const gboolean whole = tm_predictor_run_whole(p, rgb, W, H, labels, &whole_error);
+  const gboolean whole = tm_predictor_run_whole(p, rgb, W, H, labels, NULL, &whole_error);
   const gboolean ok = tm_predictor_run(p, rgb, W, H, labels, &error);
   g_assert_cmpint(setrlimit(RLIMIT_AS, &before), ==, 0);
   g_assert_false(whole);
@@ -248,51 +248,6 @@ static void test_average(void) {
   rt_remove(folder);
 }
 
-/* ---- scores ---- */
-
-static gboolean count_progress(guint done, guint total, gpointer user) {
-  guint *n = user;
-  g_assert_cmpuint(done, ==, ++*n);
-  g_assert_cmpuint(total, ==, 5);
-  return done < 4 || n[1] == 0;
-}
-
-/* One matrix over all pictures: its pixels are all judged pixels of the split, and the scores follow from it
- * alone. */
-static void test_evaluate(void) {
-  g_autofree char *folder = rt_folder();
-  g_autoptr(TmClassTable) camvid = tm_class_table_camvid();
-  g_autofree char *path = pt_write(folder, camvid);
-  g_autoptr(TmPredictor) p = pt_open(path);
-  g_autoptr(GError) error = NULL;
-  const TmDatasetOptions options = {
-      .seed = 1, .demo_train = 2, .demo_val = 5, .demo_width = 48, .demo_height = 36};
-  g_autoptr(TmDataset) d = tm_dataset_open("demo", &options, &error);
-  g_assert_no_error(error);
-  g_autoptr(TmConfusion) all = tm_confusion_new(11), by_hand = tm_confusion_new(11);
-  guint n[2] = {0, 0};
-  g_assert_true(tm_predictor_evaluate(p, d, TM_SPLIT_VAL, all, count_progress, n, &error));
-  g_assert_no_error(error);
-  g_assert_cmpuint(n[0], ==, 5);
-  for (guint i = 0; i < tm_dataset_n(d); i++) {
-    if (tm_dataset_entry(d, i)->split != TM_SPLIT_VAL) continue;
-    g_auto(TmSample) s = {0};
-    guint8 labels[48 * 36];
-    g_assert_true(tm_dataset_read(d, i, &s, &error));
-    for (gsize k = 0; k < sizeof labels; k++) labels[k] = pt_truth(s.rgb + k * 3);
-    tm_confusion_add_labels(by_hand, s.labels, labels, sizeof labels);
-  }
-  g_assert_cmpint(memcmp(all->pixels, by_hand->pixels, 11 * 11 * sizeof(guint64)), ==, 0);
-  n[0] = 0;
-  n[1] = 1;
-  g_assert_false(tm_predictor_evaluate(p, d, TM_SPLIT_VAL, all, count_progress, n, &error));
-  g_assert_error(error, TM_ERROR, TM_ERROR_CANCELLED);
-  g_clear_error(&error);
-  g_assert_false(tm_predictor_evaluate(p, d, TM_SPLIT_TEST, all, NULL, NULL, &error));
-  g_assert_error(error, TM_ERROR, TM_ERROR_DATA);
-  rt_remove(folder);
-}
-
 static void test_other_classes(void) {
   g_autoptr(TmClassTable) three = pt_classes(), camvid = tm_class_table_camvid(), renamed = pt_classes();
   g_autoptr(GError) error = NULL;
@@ -322,7 +277,6 @@ int main(int argc, char **argv) {
   g_test_add_func("/predictor/mismatch-is-named", test_mismatch);
   g_test_add_func("/predictor/foreign-and-damaged", test_foreign_and_damaged);
   g_test_add_func("/predictor/average", test_average);
-  g_test_add_func("/predictor/evaluate", test_evaluate);
   g_test_add_func("/predictor/other-classes", test_other_classes);
   return g_test_run();
 }
