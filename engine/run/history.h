@@ -12,6 +12,7 @@ typedef struct {
   float seconds; /* of training so far */
   float loss;    /* NAN or infinite when the step was skipped */
   float lr, grad_norm;
+  float loss_scale; /* f16: what the loss was multiplied with; 0: nothing */
 } TmStepRow;
 
 /* Where a step's time goes: seconds a step, a mean. NAN: not measured. step = wait + upload + network + update + draw + what is done

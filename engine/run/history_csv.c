@@ -38,6 +38,7 @@ void tm_csv_step(GString *out, const TmStepRow *r) {
   add_float(out, r->loss);
   add_float(out, r->lr);
   add_float(out, r->grad_norm);
+  add_float(out, r->loss_scale > 0 ? r->loss_scale : NAN);
   g_string_append_c(out, '\n');
 }
 
@@ -104,10 +105,19 @@ static gboolean at_end(const char *p) {
   return *p == '\0' || *p == '\r';
 }
 
+/* Files of before f16 lack the column. */
+static gboolean get_loss_scale(const char **p, float *out) {
+  *out = 0;
+  if (at_end(*p)) return TRUE;
+  if (!get_comma(p) || !get_float(p, out)) return FALSE;
+  if (isnan(*out)) *out = 0;
+  return TRUE;
+}
+
 gboolean tm_csv_parse_step(const char *p, TmStepRow *r) {
   return get_count(&p, G_MAXUINT64, &r->step) &&
          get_floats(&p, 5, (float *const[]){&r->epoch, &r->seconds, &r->loss, &r->lr, &r->grad_norm}) &&
-         at_end(p);
+         get_loss_scale(&p, &r->loss_scale) && at_end(p);
 }
 
 gboolean tm_csv_parse_epoch(const char *p, TmEpochRow *r) {

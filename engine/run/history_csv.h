@@ -4,7 +4,7 @@
 
 #include "engine/run/history.h"
 
-#define TM_STEPS_HEADER "step,epoch,seconds,loss,lr,grad_norm\n"
+#define TM_STEPS_HEADER "step,epoch,seconds,loss,lr,grad_norm,loss_scale\n"
 
 /** One line with its end, appended to @out. */
 void tm_csv_step(GString *out, const TmStepRow *row);

@@ -125,10 +125,14 @@ JsonNode *tm_run_read_info(const char *path, GError **error) {
 
 gboolean tm_run_add_step(TmRunDir *r, const TmStepRow *row, GError **error) {
   g_autoptr(GString) line = g_string_new(NULL);
-  const TmScalar scalars[] = {{"loss/train", row->loss}, {"lr", row->lr}, {"grad_norm", row->grad_norm}};
+  const TmScalar scalars[] = {{"loss/train", row->loss},
+                              {"lr", row->lr},
+                              {"grad_norm", row->grad_norm},
+                              {"loss_scale", row->loss_scale}};
+  const guint n = G_N_ELEMENTS(scalars) - (row->loss_scale > 0 ? 0 : 1);
   tm_csv_step(line, row);
   const gboolean kept = tm_log_file_add(r->steps, line->str, line->len, error);
-  return tm_events_add(r->events, row->step, G_N_ELEMENTS(scalars), scalars, kept ? error : NULL) && kept;
+  return tm_events_add(r->events, row->step, n, scalars, kept ? error : NULL) && kept;
 }
 
 static gboolean add_epoch_event(TmRunDir *r, const TmEpochRow *row, guint n_classes, const char *const *names,

@@ -28,7 +28,7 @@ const char *tm_run_path(const TmRunDir *r);
 gboolean tm_run_write_info(TmRunDir *r, JsonNode *info, GError **error);
 JsonNode *tm_run_read_info(const char *path, GError **error);
 
-/** Appends to steps.csv and the event file ("loss/train", "lr", "grad_norm"); buffered. */
+/** Appends to steps.csv and the event file ("loss/train", "lr", "grad_norm", in f16 "loss_scale"); buffered. */
 gboolean tm_run_add_step(TmRunDir *r, const TmStepRow *row, GError **error);
 /** Appends to history.csv and the event file ("loss/validation", "miou", "accuracy", "seconds/<part of a step>", "iou/<class>"); flushes everything. @iou has n_classes, NAN for n/a. */
 gboolean tm_run_add_epoch(TmRunDir *r, const TmEpochRow *row, guint n_classes, const char *const *names, const double *iou, GError **error);

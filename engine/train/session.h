@@ -48,6 +48,7 @@ typedef struct {
 typedef struct {
   TmStepTimes times; /* draw and step are the caller's */
   double loss, grad_norm, lr;
+  double loss_scale; /* f16: of this step; else 0 */
   gboolean skipped; /* a number was not finite */
   gboolean overflow; /* only because the loss was scaled too much: halved for the next step */
   guint replaced;   /* pictures that could not be read */

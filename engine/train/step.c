@@ -149,6 +149,7 @@ static gboolean compute(TmSession *s, const TmBatch *b, TmStepResult *r, GError 
     return FALSE;
   s->params->version++; /* running statistics have moved */
   r->grad_norm = sqrt(squares) / scale_of(s);
+  r->loss_scale = s->train.scale ? s->at.loss_scale : 0;
   r->skipped = !isfinite(r->loss) || !isfinite(squares);
   if (!r->skipped) return TRUE;
   g_free(r->why);

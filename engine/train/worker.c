@@ -268,7 +268,8 @@ static void record_step(TmTrainer *t, const TmStepResult *r, guint64 number) {
                          .seconds = (float)s->at.seconds,
                          .loss = (float)r->loss,
                          .lr = (float)r->lr,
-                         .grad_norm = (float)r->grad_norm};
+                         .grad_norm = (float)r->grad_norm,
+                         .loss_scale = (float)r->loss_scale};
   g_mutex_lock(&t->lock);
   g_array_append_val(t->steps, row);
   t->snap.loss = r->loss;

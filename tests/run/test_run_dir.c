@@ -141,7 +141,7 @@ static void test_history(void) {
     g_assert_cmpstr(tm_run_path(r), ==, path);
     add_steps(r, 0, 20, 0.1f);
     const TmStepRow odd[] = {{.step = 20, .loss = NAN, .lr = 1e-30f, .grad_norm = INFINITY},
-                             {.step = 21, .loss = -INFINITY, .lr = 1e30f}};
+                             {.step = 21, .loss = -INFINITY, .lr = 1e30f, .loss_scale = 65536}};
     for (guint i = 0; i < 2; i++) g_assert_true(tm_run_add_step(r, &odd[i], &error));
     add_epoch(r, 0, 9, NAN);
     add_epoch(r, 1, 19, 0.25f);
@@ -154,6 +154,8 @@ static void test_history(void) {
   g_assert_cmpfloat(STEP(h, 20)->grad_norm, ==, INFINITY);
   g_assert_cmpfloat(STEP(h, 20)->lr, ==, 1e-30f);
   g_assert_cmpfloat(STEP(h, 21)->loss, ==, -INFINITY);
+  g_assert_cmpfloat(STEP(h, 21)->loss_scale, ==, 65536);
+  g_assert_cmpfloat(STEP(h, 20)->loss_scale, ==, 0);
   g_assert_true(isnan(EPOCH(h, 0)->miou));
   g_assert_true(isnan(EPOCH(h, 0)->val_loss));
   g_assert_cmpfloat(EPOCH(h, 1)->miou, ==, 0.25f);
@@ -270,7 +272,7 @@ static void test_cut_line(void) {
  */
 static void test_damaged_line(void) {
   static const char text[] = "step,epoch,seconds,loss,lr,grad_norm\n0,0,0,1,0.1,1\n1,0,0,x,0.1,"
-                             "1\n\0\0\0\0\n2,0,0,3,0.1,1\n3,0,0\n-4,0,0,3,0.1,1\n5,0,0,3,0.1,1,7\n";
+                             "1\n\0\0\0\0\n2,0,0,3,0.1,1\n3,0,0\n-4,0,0,3,0.1,1\n5,0,0,3,0.1,1,7,8\n";
   g_autofree char *folder = rt_folder(), *path = new_run(folder),
                   *steps_path = g_build_filename(path, "steps.csv", NULL);
   rt_write(steps_path, text, sizeof text - 1);

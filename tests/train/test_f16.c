@@ -42,6 +42,7 @@ static void test_overflow(Fixture *f, gconstpointer data) {
   g_autofree float *before = fixture_read(s, s->params->value, n);
   TmStepResult r = step(s);
   g_assert_true(r.skipped && r.overflow);
+  g_assert_cmpfloat(r.loss_scale, ==, 0x1p60);
   g_assert_nonnull(strstr(r.why, "f16"));
   g_free(r.why);
   g_autofree float *after = fixture_read(s, s->params->value, n);
