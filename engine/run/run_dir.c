@@ -129,7 +129,7 @@ gboolean tm_run_add_step(TmRunDir *r, const TmStepRow *row, GError **error) {
                               {"lr", row->lr},
                               {"grad_norm", row->grad_norm},
                               {"loss_scale", row->loss_scale}};
-  const guint n = G_N_ELEMENTS(scalars) - (row->loss_scale > 0 ? 0 : 1);
+  const guint n = (guint)G_N_ELEMENTS(scalars) - (row->loss_scale > 0 ? 0 : 1);
   tm_csv_step(line, row);
   const gboolean kept = tm_log_file_add(r->steps, line->str, line->len, error);
   return tm_events_add(r->events, row->step, n, scalars, kept ? error : NULL) && kept;
