@@ -65,18 +65,19 @@ static gboolean make_fold(CpuConv *v) {
 
 static gboolean make_packed(CpuConv *v) {
   if (v->folded) v->scratch = MAX(v->scratch, tm_shape_count(v->shape.weights) * sizeof(float));
-  if (v->packed_bytes) v->packed = tm_host_alloc(v->packed_bytes);
-  return !v->packed_bytes || v->packed;
+  if (!v->packed_bytes || v->lent) return TRUE;
+  return (v->packed = tm_host_alloc(v->packed_bytes)) != NULL;
 }
 
 CpuConv *tm_cpu_conv_new_way(CpuBackend *b, const CpuConvWay *way, const CpuConvShape *s, int op,
-                             const CpuCall *c, GError **error) {
+                             const CpuCall *c, gboolean lent, GError **error) {
   CpuConv *v = g_new0(CpuConv, 1);
   v->backend = b;
   v->way = way;
   v->shape = *s;
   v->type = c->in[0].dtype;
   v->with_stats = op == TM_FUSED_CONV_STATS;
+  v->lent = lent;
   v->folded = is_folded(op);
   v->relu = op == TM_FUSED_CONV_BN_INFER_RELU;
   v->bias = s->op != TM_OP_CONV_DW && c->n_in == 3 ? c->in[2].data : NULL;
@@ -90,15 +91,15 @@ CpuConv *tm_cpu_conv_new_way(CpuBackend *b, const CpuConvWay *way, const CpuConv
   return NULL;
 }
 
-CpuConv *tm_cpu_conv_new(CpuBackend *b, int op, const CpuCall *c, GError **error) {
+CpuConv *tm_cpu_conv_new(CpuBackend *b, int op, const CpuCall *c, gboolean lent, GError **error) {
   const CpuConvShape s = tm_cpu_conv_shape(c->node);
-  return tm_cpu_conv_new_way(b, way_of(b, op, &s, c->in[0].dtype), &s, op, c, error);
+  return tm_cpu_conv_new_way(b, way_of(b, op, &s, c->in[0].dtype), &s, op, c, lent, error);
 }
 
 void tm_cpu_conv_free(CpuConv *v) {
   if (!v) return;
   if (v->way->clear) v->way->clear(v);
-  tm_host_free(v->packed, v->packed_bytes);
+  if (!v->lent) tm_host_free(v->packed, v->packed_bytes);
   g_free(v->folded_bias);
   g_free(v);
 }
@@ -107,7 +108,13 @@ gsize tm_cpu_conv_team_work(const CpuConv *v) {
   return v->team_work;
 }
 gsize tm_cpu_conv_held(const CpuConv *v) {
-  return v->packed_bytes + v->held;
+  return (v->lent ? 0 : v->packed_bytes) + v->held;
+}
+gsize tm_cpu_conv_packed(const CpuConv *v) {
+  return v->packed_bytes;
+}
+void tm_cpu_conv_lend(CpuConv *v, void *room) {
+  v->packed = room;
 }
 gsize tm_cpu_conv_scratch(const CpuConv *v) {
   return v->scratch;

@@ -76,7 +76,7 @@ static double time_way(CpuBackend *b, const CpuConvWay *way, const CpuConvShape 
   Operands o = {0};
   double seconds = -1;
   omp_set_num_threads(1); /* oneDNN makes primitives for so many */
-  CpuConv *v = make_call(s, type, &call, &o) ? tm_cpu_conv_new_way(b, way, s, s->op, &call, NULL) : NULL;
+  CpuConv *v = make_call(s, type, &call, &o) ? tm_cpu_conv_new_way(b, way, s, s->op, &call, FALSE, NULL) : NULL;
   if (v) {
     team.stride = MAX(tm_kernels_work(MAX(s->wide.c, s->deep.c)), tm_cpu_conv_team_work(v));
     team.work = tm_host_alloc(team.stride);

@@ -37,9 +37,10 @@ struct _CpuConv {
   CpuConvShape shape;
   TmDType type;
   gboolean with_stats, folded, relu;
+  gboolean lent; /* packed is somebody else's */
   float *folded_bias;
   const float *bias; /* added to the result, or NULL: an operand's or folded_bias */
-  void *packed;      /* allocated after prepare when packed_bytes is set */
+  void *packed;      /* there after prepare when packed_bytes is set, its own or lent */
   gsize packed_bytes;
   gsize team_work; /* work space of each thread of the team */
   gsize scratch;   /* of all together: TmTeam.shared, oneDNN's scratchpad */
@@ -49,4 +50,4 @@ struct _CpuConv {
 
 /** A step, an op or pattern @op, run in a given way; tm_cpu_conv_new() (conv.h) chooses it. */
 CpuConv *tm_cpu_conv_new_way(CpuBackend *b, const CpuConvWay *way, const CpuConvShape *s, int op,
-                             const CpuCall *c, GError **error);
+                             const CpuCall *c, gboolean lent, GError **error);

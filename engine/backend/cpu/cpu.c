@@ -29,6 +29,11 @@ typedef struct {
   Prepared1 *steps;
   void *work, *scratch; /* of whichever step is running */
   gsize work_bytes, scratch_bytes;
+  /* In training weights move between runs: each step packs its own right before it runs, all into one place, which takes
+   * no more time than packing all of them once a run. */
+  gboolean lends;
+  void *lent;
+  gsize lent_bytes;
   gboolean packed;
   guint64 version; /* of the parameters when the weights were packed */
 } Prepared;
@@ -185,6 +190,7 @@ static void discard(TmBackend *b, gpointer prepared) {
   for (guint i = 0; i < q->n_steps; i++) tm_cpu_conv_free(q->steps[i].conv);
   tm_host_free(q->work, q->work_bytes);
   tm_host_free(q->scratch, q->scratch_bytes);
+  tm_host_free(q->lent, q->lent_bytes);
   g_free(q->steps);
   g_free(q);
 }
@@ -203,8 +209,9 @@ static gboolean prepare_step(CpuBackend *b, const TmProgram *p, const TmStep *s,
   if (tm_cpu_is_conv(s->op)) {
     const TmHome home = p->values[s->in[1]].home;
     one->pack_always = s->op != TM_OP_CONV_DW && home != TM_HOME_VALUE && home != TM_HOME_STATE;
-    one->conv = tm_cpu_conv_new(b, s->op, &one->call, error);
+    one->conv = tm_cpu_conv_new(b, s->op, &one->call, q->lends, error);
     if (!one->conv) return FALSE;
+    if (q->lends) q->lent_bytes = MAX(q->lent_bytes, tm_cpu_conv_packed(one->conv));
     stride = MAX(stride, tm_cpu_conv_team_work(one->conv));
     q->scratch_bytes = MAX(q->scratch_bytes, tm_cpu_conv_scratch(one->conv));
   } else {
@@ -218,12 +225,21 @@ static gboolean prepare_step(CpuBackend *b, const TmProgram *p, const TmStep *s,
 static gboolean allocate_work(Prepared *q, GError **error) {
   q->work = tm_host_alloc(q->work_bytes);
   q->scratch = tm_host_alloc(q->scratch_bytes);
-  if (!q->work || !q->scratch) return no_memory(q->work_bytes + q->scratch_bytes, error);
+  q->lent = tm_host_alloc(q->lent_bytes);
+  if (!q->work || !q->scratch || !q->lent)
+    return no_memory(q->work_bytes + q->scratch_bytes + q->lent_bytes, error);
   for (guint i = 0; i < q->n_steps; i++) {
+    if (q->lends && q->steps[i].conv) tm_cpu_conv_lend(q->steps[i].conv, q->lent);
     q->steps[i].team.work = q->work;
     q->steps[i].team.shared = q->scratch;
   }
   return TRUE;
+}
+
+static gboolean trains(const TmProgram *p) {
+  for (guint i = 0; i < p->n_steps; i++)
+    if (p->steps[i].op == TM_OP_CONV_DW) return TRUE;
+  return FALSE;
 }
 
 static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
@@ -231,6 +247,7 @@ static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
   Prepared *q = g_new0(Prepared, 1);
   q->steps = g_new0(Prepared1, p->n_steps);
   q->n_steps = p->n_steps;
+  q->lends = trains(p);
   omp_set_num_threads(b->threads); /* oneDNN makes primitives for so many */
   gboolean ok = TRUE;
   for (guint i = 0; ok && i < p->n_steps; i++) ok = prepare_step(b, p, &p->steps[i], q, &q->steps[i], error);
@@ -242,7 +259,7 @@ static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
 /* Step by step as prepare makes them, each freed before the next. */
 static gboolean needs(TmBackend *backend, const TmProgram *p, gsize *bytes, GError **error) {
   CpuBackend *b = of(backend);
-  Prepared most = {0};
+  Prepared most = {.lends = trains(p)};
   gsize held = 0;
   omp_set_num_threads(b->threads);
   for (guint i = 0; i < p->n_steps; i++) {
@@ -252,13 +269,13 @@ static gboolean needs(TmBackend *backend, const TmProgram *p, gsize *bytes, GErr
     tm_cpu_conv_free(one.conv);
     if (!ok) return FALSE;
   }
-  *bytes = held + most.work_bytes + most.scratch_bytes;
+  *bytes = held + most.work_bytes + most.scratch_bytes + most.lent_bytes;
   return TRUE;
 }
 
 static gboolean run(TmBackend *b, TmProgram *p, GError **error) {
   Prepared *q = p->prepared;
-  const gboolean moved = !q->packed || (p->params && p->params->version != q->version);
+  const gboolean moved = q->lends || !q->packed || (p->params && p->params->version != q->version);
   omp_set_num_threads(of(b)->threads); /* another backend of this thread may have changed it */
   for (guint i = 0; i < q->n_steps; i++) {
     Prepared1 *s = &q->steps[i];
