@@ -318,7 +318,7 @@ static double ring_bytes(const TmLoaderOptions *o) {
 }
 
 gsize tm_loader_memory(const TmLoaderOptions *o, gsize pictures) {
-  return (gsize)ring_bytes(o) + tm_sample_cache_memory(0, pictures);
+  return (gsize)ring_bytes(o) + tm_sample_cache_memory(o->kept, pictures);
 }
 
 /* What is promised by the system but not there ends the process when it is written to, so it is asked for
@@ -348,7 +348,7 @@ static gboolean prepare(TmLoader *l, guint epoch, guint step, GError **error) {
         l->n_slots, o->batch, o->augment.crop_w, o->augment.crop_h);
     return FALSE;
   }
-  l->cache = tm_sample_cache_new(l->dataset, 0, o->store);
+  l->cache = tm_sample_cache_new(l->dataset, o->kept, o->store);
   return start(l, error);
 }
 

@@ -33,6 +33,7 @@ typedef struct {
   int threads;       /* of each kind; 0: chosen from the processor */
   int ahead;         /* batches in the ring; 0 gives 4 */
   TmPictureStore *store; /* decoded pictures on disk; outlives the loader; NULL: none */
+  gsize kept;        /* bytes of decoded pictures to keep in memory; 0: chosen (sample_cache.h) */
   TmLastBatch last;  /* TM_LAST_KEEP: the epoch's last batch may be smaller than @batch */
 } TmLoaderOptions;
 

@@ -167,7 +167,7 @@ static void count_pictures(Job *j) {
   const TmLoaderOptions loading = tm_session_loading(j->settings, j->crop_w, j->crop_h);
   j->out->pictures =
       tm_loader_memory(&loading, each * tm_dataset_n_split(j->data, TM_SPLIT_TRAIN)) +
-      tm_sample_cache_memory(TM_JUDGED_BYTES, each * tm_dataset_n_split(j->data, TM_SPLIT_VAL));
+      tm_sample_cache_memory(tm_session_judged(j->settings), each * tm_dataset_n_split(j->data, TM_SPLIT_VAL));
 }
 
 /* ---- all of it ---- */
@@ -202,8 +202,7 @@ static gboolean fit(Job *j, GError **error) {
   if (limit == 0) return TRUE;
   const gsize others = beside(j->out);
   tm_train_graph_clear(&j->train);
-  return tm_recompute_fit(&j->train, &shape, j->backend, j->rates, limit > others ? limit - others : 0,
-                          others, error);
+  return tm_recompute_fit(&j->train, &shape, j->backend, j->rates, limit, others, error);
 }
 
 static gboolean estimate(Job *j, GError **error) {
@@ -233,7 +232,7 @@ gboolean tm_estimate_fit(TmTrainGraph *t, TmBackend *backend, TmDType precision,
                    .crop_w = crop_w,
                    .crop_h = crop_h,
                    .out = g_new0(TmEstimate, 1)};
-  j.out->process = tm_resident_memory();
+  j.out->process = tm_resident_memory() + TM_PROCESS_GROWS;
   j.out->precision = precision;
   if (!fit(&j, error)) return FALSE;
   *t = j.train;
@@ -244,7 +243,7 @@ gboolean tm_estimate_fit(TmTrainGraph *t, TmBackend *backend, TmDType precision,
 TmEstimate *tm_estimate_new(TmDataset *d, const TmScan *scan, const TmSettings *s, GError **error) {
   g_auto(Job)
       j = {.settings = s, .scan = scan, .classes = tm_dataset_classes(d)->n, .out = g_new0(TmEstimate, 1)};
-  j.out->process = tm_resident_memory();
+  j.out->process = tm_resident_memory() + TM_PROCESS_GROWS;
   j.data = scan->n_left_out ? tm_dataset_subset(d, scan->leave_out, NULL) : tm_dataset_ref(d);
   return estimate(&j, error) ? g_steal_pointer(&j.out) : NULL;
 }

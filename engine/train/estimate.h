@@ -23,7 +23,7 @@ typedef struct {
   TmEstimateLayer *layers;
   guint n_layers;
   /* bytes */
-  gsize process;     /* resident before the run begins */
+  gsize process;     /* resident before the run begins, and what libraries grow by in it */
   gsize activations; /* of a training step */
   gsize weights;     /* weights, gradients, moments, averages */
   gsize engine;      /* packed weights and work space */

@@ -1,6 +1,7 @@
 #include "engine/train/recompute.h"
 
 #include <glib/gi18n.h>
+#include <math.h>
 
 #include "engine/train/layers.h"
 
@@ -20,8 +21,9 @@ typedef struct {
   TmRates *rates;
   GArray *choices; /* Choice, the best bargain first */
   TmRecompute drop;
-  gsize engine; /* bytes `prepare` takes */
-  gsize least;  /* the smallest need seen */
+  gsize engine;        /* bytes `prepare` takes */
+  gsize least;         /* the smallest need seen */
+  gsize limit, beside; /* of the whole run; what it needs but for the step */
 } Search;
 
 static void search_clear(Search *s) {
@@ -121,19 +123,20 @@ static gboolean keep_what_fits(Search *s, gsize room, GError **error) {
   return TRUE;
 }
 
-static gboolean no_room(const Search *s, gsize room, gsize beside, GError **error) {
+static gboolean no_room(const Search *s, GError **error) {
   g_set_error(
       error, TM_ERROR, TM_ERROR_NO_MEMORY,
       _("The run does not fit into the memory limit of %.0f MB, whatever is recomputed: it needs at least "
         "%.0f MB. Raise memory_limit, or use a smaller batch (or accumulate more), crop or base width."),
-      (double)(room + beside) * 1e-6, (double)(s->least + beside) * 1e-6 + 1);
+      (double)s->limit * 1e-6, ceil((double)(s->least + s->beside) * 1e-6));
   return FALSE;
 }
 
-static gboolean search(Search *s, gsize room, gsize beside, GError **error) {
+static gboolean search(Search *s, GError **error) {
+  const gsize room = s->limit > s->beside ? s->limit - s->beside : 0;
   gsize need = 0;
   if (!drop_until_it_fits(s, room, &need, error)) return FALSE;
-  if (need > room) return no_room(s, room, beside, error);
+  if (need > room) return no_room(s, error);
   return keep_what_fits(s, room, error);
 }
 
@@ -145,24 +148,26 @@ static gboolean needs_of(Search *s, const TmTrainGraph *t, gsize *arena, GError 
 }
 
 gboolean tm_recompute_fit(TmTrainGraph *t, const TmTrainShape *shape, TmBackend *backend, TmRates *rates,
-                          gsize room, gsize beside, GError **error) {
+                          gsize limit, gsize beside, GError **error) {
   g_auto(Search) s = {.shape = shape,
                       .backend = backend,
                       .rates = rates,
                       .least = G_MAXSIZE,
+                      .limit = limit,
+                      .beside = beside,
                       .choices = g_array_new(FALSE, FALSE, sizeof(Choice))};
   gsize arena;
   if (!build(&s, t, error) || !needs_of(&s, t, &arena, error)) return FALSE;
-  if (arena + s.engine <= room) return TRUE;
+  if (arena + s.engine + beside <= limit) return TRUE;
   g_autoptr(TmProgram) plan = plan_of(&s, t, error);
   if (!plan || !list_choices(&s, t, plan, error)) return FALSE;
   /* What is made again may need packed weights of its own, known only for a whole plan. */
   for (int round = 0; round < 3; round++) {
-    if (!search(&s, room, beside, error)) return FALSE;
+    if (!search(&s, error)) return FALSE;
     tm_train_graph_clear(t);
     if (!build(&s, t, error) || !needs_of(&s, t, &arena, error)) return FALSE;
-    if (arena + s.engine <= room) return TRUE;
+    if (arena + s.engine + beside <= limit) return TRUE;
   }
   s.least = MAX(s.least, arena + s.engine);
-  return no_room(&s, room, beside, error);
+  return no_room(&s, error);
 }

@@ -6,6 +6,10 @@
 #include "engine/train/rates.h"
 #include "engine/train/train_graph.h"
 
+/** What a process that has not trained yet will have grown by, besides what is planned: libraries' code as it is
+ * first used, the heap's gaps, threads' stacks. Measured: 20 to 30 MB, whatever the net. */
+enum { TM_PROCESS_GROWS = 32 << 20 };
+
 /* How a training graph is built, but for what is recomputed. */
 typedef struct {
   const TmSettings *settings;
@@ -14,8 +18,8 @@ typedef struct {
   TmDType precision;
 } TmTrainShape;
 
-/** Builds @t (zeroed before) so that its arena and what `prepare` takes fit into @room bytes: without
- * recomputing when that fits, else with the cheapest set found. @beside, what the run needs otherwise, is for
- * the error: TM_ERROR_NO_MEMORY names the smallest limit that would do. */
+/** Builds @t (zeroed before) so that its arena, what `prepare` takes, and the @beside bytes that the run needs
+ * otherwise stay within @limit bytes: without recomputing when that fits, else with the cheapest set found.
+ * TM_ERROR_NO_MEMORY names the smallest limit that would do. */
 gboolean tm_recompute_fit(TmTrainGraph *t, const TmTrainShape *shape, TmBackend *backend, TmRates *rates,
-                          gsize room, gsize beside, GError **error);
+                          gsize limit, gsize beside, GError **error);

@@ -40,7 +40,7 @@ static gboolean open_data(TmSession *s, const TmSessionPlan *plan, GError **erro
   s->classes = table->n;
   if (s->settings->picture_cache > 0)
     s->store = tm_picture_store_new(NULL, (guint64)(s->settings->picture_cache * GIB));
-  s->judged = tm_sample_cache_new(s->data, TM_JUDGED_BYTES, s->store);
+  s->judged = tm_sample_cache_new(s->data, tm_session_judged(s->settings), s->store);
   s->class_weights = g_new0(float, table->n);
   for (int i = 0; i < 3; i++) {
     s->mean[i] = isfinite(s->scan->mean[i]) ? s->scan->mean[i] : 127.5;
@@ -115,6 +115,18 @@ gboolean tm_session_crop(const TmDataset *d, const TmScan *scan, const TmSetting
   return TRUE;
 }
 
+/* With a limit, decoded pictures get a small share: decoding one again takes far less than making a layer's
+ * values again. */
+enum { JUDGED_SHARE = 32, TRAINED_SHARE = 16 };
+
+static gsize share_of_limit(const TmSettings *s, gsize share) {
+  return (gsize)s->memory_limit * 1000000 / share;
+}
+
+gsize tm_session_judged(const TmSettings *s) {
+  return s->memory_limit > 0 ? MIN((gsize)TM_JUDGED_BYTES, share_of_limit(s, JUDGED_SHARE)) : TM_JUDGED_BYTES;
+}
+
 TmLoaderOptions tm_session_loading(const TmSettings *o, int crop_w, int crop_h) {
   return (TmLoaderOptions){
       .split = TM_SPLIT_TRAIN,
@@ -133,6 +145,7 @@ TmLoaderOptions tm_session_loading(const TmSettings *o, int crop_w, int crop_h) 
                   .crop_h = crop_h},
       .seed = (guint64)o->seed,
       .threads = o->loader_threads,
+      .kept = MIN(share_of_limit(o, TRAINED_SHARE), (gsize)1 << 30),
   };
 }
 

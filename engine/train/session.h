@@ -158,6 +158,8 @@ gboolean tm_session_part(const TmSettings *s, int *pictures, GError **error);
 gboolean tm_estimate_fit(TmTrainGraph *t, TmBackend *backend, TmDType precision, TmDataset *data, const TmScan *scan,
                          const TmSettings *s, int crop_w, int crop_h, GError **error);
 /** What the loader of the train split is made with. */
+/** Bytes of val pictures kept decoded. */
+gsize tm_session_judged(const TmSettings *s);
 TmLoaderOptions tm_session_loading(const TmSettings *s, int crop_w, int crop_h);
 
 /** One step at s->at, which moves on. TRUE with r->skipped when it was left out; FALSE: the run cannot go on.

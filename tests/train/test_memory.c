@@ -114,15 +114,26 @@ static TmSession *open_limited(Fixture *f, const char *folder, GError **error) {
   return tm_session_open(&plan, error);
 }
 
-/* A limit that cannot be kept is refused with the one that could. */
+/* A limit that cannot be kept is refused, by its own number, with one that could: which then does. */
 static void test_refuses(Fixture *f, gconstpointer data) {
   (void)data;
   g_autoptr(GError) e = NULL;
   g_autoptr(FixtureFolder) folder = fixture_folder();
   f->settings.memory_limit = 1;
-  g_assert_null(open_limited(f, folder, &e));
+  for (int i = 0; i < 2; i++) { /* the first time the process grows, by what the libraries touch */
+    g_clear_error(&e);
+    g_assert_null(open_limited(f, folder, &e));
+  }
   g_assert_error(e, TM_ERROR, TM_ERROR_NO_MEMORY);
-  g_assert_nonnull(strstr(e->message, "at least"));
+  g_assert_nonnull(strstr(e->message, " 1 MB"));
+  const char *least = strstr(e->message, "at least ");
+  g_assert_nonnull(least);
+  /* The process may have grown between the two, by what the first attempt left in the heap. */
+  f->settings.memory_limit = (int)g_ascii_strtoll(least + strlen("at least "), NULL, 10) + 4;
+  g_clear_error(&e);
+  g_autoptr(TmSession) s = open_limited(f, folder, &e);
+  g_assert_no_error(e);
+  g_assert_nonnull(s);
 }
 
 /* One that can is kept: with much to spare nothing is made again, just below that something is. */
