@@ -2,11 +2,12 @@
 
 #include <glib/gi18n.h>
 
+#include "engine/core/free_memory.h"
 #include "engine/core/random.h"
 #include "engine/core/tensor.h"
 #include "engine/predict/infer_graph.h"
 #include "engine/predict/quantise.h"
-#include "engine/train/train_graph.h"
+#include "engine/train/recompute.h"
 
 struct _TmBenchNet {
   TmBackend *backend;
@@ -59,9 +60,32 @@ static gboolean compile(TmBenchNet *b, const TmGraph *g, const TmProgramOptions 
   return b->program != NULL;
 }
 
+/* What the step needs beside its arena: weights, gradient and moments, the batch, this process. */
+static gsize beside(const TmBenchNet *b) {
+  gsize floats = 0;
+  for (guint i = 0; i < b->train.n_forward; i++) {
+    const TmNode *n = tm_graph_node(b->train.graph, i);
+    floats += tm_shape_count(n->shape) * (n->op == TM_OP_PARAM ? 4 : n->op == TM_OP_STATE ? 2 : 0);
+  }
+  return tm_resident_memory() + TM_PROCESS_GROWS + floats * sizeof(float) + pixels_of(b) * 5;
+}
+
+static gboolean fit(TmBenchNet *b, const TmSettings *s, GError **error) {
+  const TmBenchPlan *p = &b->plan;
+  const TmTrainShape shape = {s, (guint)p->classes, p->batch, p->width, p->height, p->precision};
+  TmRates *rates = tm_rates_new(b->backend, s->convolutions);
+  const gsize others = beside(b);
+  tm_train_graph_clear(&b->train);
+  const gboolean fits =
+      tm_recompute_fit(&b->train, &shape, b->backend, rates, (gsize)s->memory_limit * 1000000, others, error);
+  tm_rates_free(rates);
+  return fits;
+}
+
 static gboolean build_training(TmBenchNet *b, const TmSettings *s, GError **error) {
   const TmBenchPlan *p = &b->plan;
-  if (!tm_train_graph_build(&b->train, s, (guint)p->classes, p->batch, p->width, p->height, NULL, error))
+  if (!tm_train_graph_build(&b->train, s, (guint)p->classes, p->batch, p->width, p->height, NULL, error) ||
+      (s->memory_limit > 0 && !fit(b, s, error)))
     return FALSE;
   const TmProgramOptions options = tm_train_graph_options(&b->train, p->precision);
   return compile(b, b->train.graph, &options, error);

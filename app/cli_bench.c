@@ -13,11 +13,11 @@
 #include "app/progress.h"
 #include "engine/data/loader.h"
 
-enum { CLASSES = 11, WARM = 3, LARGEST_BASE = 512, LARGEST_BATCH = 4096 };
+enum { CLASSES = 11, WARM = 3, LARGEST_BASE = 512, LARGEST_BATCH = 4096, MOST_MB = 1048576 };
 
 typedef struct {
   char *size, *precision, *backend, *data, *convolutions;
-  int base, batch, steps, threads, depth;
+  int base, batch, steps, threads, depth, memory_limit;
   gboolean json, bilinear, inference;
 } Options;
 
@@ -125,6 +125,8 @@ static gboolean bench_net(gboolean training, gboolean by_step, const Options *o,
   s.base = o->base;
   s.depth = o->depth;
   s.dropout = 0;
+  s.memory_limit = o->memory_limit;
+  if (o->convolutions && !tm_settings_set(&s, "convolutions", o->convolutions, error)) return FALSE;
   if (o->bilinear && !tm_settings_set(&s, "upsampling", "bilinear", error)) return FALSE;
   TmBenchPlan plan = {.training = training,
                       .batch = r->batch,
@@ -193,6 +195,10 @@ static int check(const char *what, Options *o, Result *r) {
   if (o->batch < 0 || o->batch > LARGEST_BATCH)
     return tm_cli_usage(c, _("--batch is from 1 to %d."), LARGEST_BATCH);
   if (o->steps < 0 || o->steps > 1000000) return tm_cli_usage(c, "%s", _("--steps is from 1 to 1000000."));
+  if (o->memory_limit < 0 || o->memory_limit > MOST_MB)
+    return tm_cli_usage(c, _("--memory-limit is from 0 to %d."), MOST_MB);
+  if (o->memory_limit && (infer || strcmp(what, "loader") == 0))
+    return tm_cli_usage(c, "%s", _("--memory-limit is for step and kernels: only training keeps values for later."));
   if (o->threads < 0) return tm_cli_usage(c, "%s", _("--threads is not negative."));
   const char *size = o->size ? o->size : infer ? "368x480" : "352x480";
   if (!tm_cli_extent(size, &r->height, &r->width))
@@ -236,6 +242,8 @@ static int bench(int argc, char **argv) {
       {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, N_("auto, cuda, cpu or ref"), N_("NAME")},
       {"convolutions", 0, 0, G_OPTION_ARG_STRING, &o.convolutions,
        N_("cpu: auto, direct, winograd or onednn, where they can"), N_("WAY")},
+      {"memory-limit", 0, 0, G_OPTION_ARG_INT, &o.memory_limit,
+       N_("step and kernels: megabytes it may take, recomputing to stay within them; 0 is no limit"), N_("MB")},
       {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, N_("Processor threads; 0 uses all"), N_("N")},
       {"data", 0, 0, G_OPTION_ARG_FILENAME, &o.data, N_("loader: this folder instead of the demo roads"),
        N_("DIR")},
@@ -270,6 +278,7 @@ const TmCommand tm_command_bench = {
            "Examples:\n"
            "  tarmac bench step --base 32 --batch 4 --size 352x480 --precision bf16\n"
            "  tarmac bench infer --precision int8 --steps 50 --json\n"
+           "  tarmac bench step --memory-limit 800\n"
            "  tarmac bench kernels --precision bf16\n"
            "  tarmac bench loader --data camvid --batch 8 --size 320x320"),
     .run = bench,

@@ -99,6 +99,26 @@ static void test_flops_of_a_step(void) {
   g_assert_cmpfloat(of_step / of_infer, <, 3.5);
 }
 
+/* What fits only with recomputing takes less on the device, and a limit that cannot be kept says which could. */
+static void test_memory_limit(void) {
+#define STEP "bench", "step", "--base", "16", "--batch", "2", "--size", "128x128", "--steps", "1", "--precision", "f32"
+  g_auto(Ran) refused = program_run(STEP, "--memory-limit", "1", NULL), wide = program_run(STEP, "--json", NULL);
+  assert_code(refused, 1);
+  const char *least = strstr(refused.err, "at least ");
+  g_assert_nonnull(least);
+  g_autofree char *limit =
+      g_strdup_printf("%d", (int)g_ascii_strtoll(least + strlen("at least "), NULL, 10) + 4);
+  g_auto(Ran) narrow = program_run(STEP, "--json", "--memory-limit", limit, NULL);
+#undef STEP
+  assert_code(wide, 0);
+  assert_code(narrow, 0);
+  g_autoptr(JsonObject) a = ran_json(&wide), b = ran_json(&narrow);
+  g_assert_cmpfloat(json_object_get_double_member(b, "device_mb"), <,
+                    0.9 * json_object_get_double_member(a, "device_mb"));
+  g_auto(Ran) infer = program_run("bench", "infer", "--memory-limit", "100", NULL);
+  assert_code(infer, 2);
+}
+
 static void test_text(void) {
   g_auto(Ran) r =
       program_run("bench", "infer", "--base", "2", "--depth", "2", "--size", "16x16", "--steps", "1", NULL);
@@ -122,6 +142,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/cli/bench/reference", test_reference);
   g_test_add_func("/cli/bench/loader", test_loader);
   g_test_add_func("/cli/bench/flops-of-a-step", test_flops_of_a_step);
+  g_test_add_func("/cli/bench/memory-limit", test_memory_limit);
   g_test_add_func("/cli/bench/text", test_text);
   g_test_add_func("/cli/bench/unknown-backend", test_unknown_backend);
   return g_test_run();
