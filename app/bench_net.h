@@ -15,8 +15,8 @@ typedef struct {
 
 typedef struct _TmBenchNet TmBenchNet;
 
-/** Builds the net of @s (base, depth, upsampling, batch_norm, dropout, loss; memory_limit and convolutions as a run's) at the plan's size on @backend,
- * which outlives it. */
+/** Builds the net of @s (base, depth, upsampling, batch_norm, dropout, loss; memory_limit and convolutions as a
+ * run's) at the plan's size on @backend, which outlives it. */
 TmBenchNet *tm_bench_net_new(TmBackend *backend, const TmSettings *s, const TmBenchPlan *plan,
                              GError **error);
 void tm_bench_net_free(TmBenchNet *b);

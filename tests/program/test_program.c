@@ -110,6 +110,41 @@ static void test_arena_holds_everything(Fixture *f, gconstpointer data) {
   g_assert_cmpuint(p->arena_bytes, <, all->arena_bytes * 6 / 10);
 }
 
+/* The bytes of a plan that hold something at step @i, counted in blocks of 256. */
+static gsize alive(const TmProgram *p, guint i) {
+  const gsize n = p->arena_bytes / 256;
+  g_autofree gboolean *used = g_new0(gboolean, n + 1);
+  gsize sum = 0;
+  for (guint v = 0; v < p->n_values; v++) {
+    const TmValue *x = &p->values[v];
+    if ((x->home != TM_HOME_ARENA && x->home != TM_HOME_OWN) || i < x->first || i > x->last) continue;
+    const gsize from = GPOINTER_TO_SIZE(x->view.data), ld = (gsize)x->view.ld, c = (gsize)x->view.shape.c;
+    const gsize to = from + ((tm_shape_pixels(x->view.shape) - 1) * ld + c) * tm_dtype_size(x->view.dtype);
+    for (gsize k = from / 256; k <= (to - 1) / 256; k++) used[k] = TRUE;
+  }
+  for (gsize k = 0; k < n; k++) sum += used[k] ? 256 : 0;
+  return sum;
+}
+
+/* No more memory than what is alive at once, in nets of several depths and sizes. */
+static void test_arena_is_tight(Fixture *f, gconstpointer data) {
+  (void)data;
+  for (int i = 0; i < 4; i++) {
+    g_autoptr(GError) error = NULL;
+    TmUNet large = net;
+    large.base = 8 << i % 2;
+    large.depth = 3 + i / 2;
+    g_autoptr(TestNet) n = test_net_new(&large, TM_SHAPE(2, 3, 176, 240), TRUE);
+    const TmProgramOptions o = {.precision = TM_F32, .n_outputs = 1, .outputs = &n->loss, .n_grads = n->grads->len,
+                                .params = (TmNode *const *)n->params->pdata, .grads = (TmNode *const *)n->grads->pdata};
+    g_autoptr(TmProgram) p = tm_program_plan(f->b, n->g, &o, &error);
+    g_assert_no_error(error);
+    gsize most = 0;
+    for (guint k = 0; k < p->n_steps; k++) most = MAX(most, alive(p, k));
+    g_assert_cmpuint(p->arena_bytes, <=, most + most / 200);
+  }
+}
+
 /* A plan is the program without its memory. */
 static void test_plan(Fixture *f, gconstpointer data) {
   (void)data;
@@ -208,6 +243,8 @@ int main(int argc, char **argv) {
   ADD("no-overlap/ref", "ref", test_no_overlap);
   ADD("no-overlap/best", best_backend(), test_no_overlap);
   ADD("arena-holds-everything", best_backend(), test_arena_holds_everything);
+  ADD("arena-is-tight/ref", "ref", test_arena_is_tight);
+  ADD("arena-is-tight/best", best_backend(), test_arena_is_tight);
   ADD("plan/ref", "ref", test_plan);
   ADD("plan/best", best_backend(), test_plan);
   ADD("no-concat-copy/ref", "ref", test_no_concat_copy);

@@ -1,6 +1,8 @@
+#include <string.h>
+
 #include "engine/program/passes/compile.h"
 
-enum { ALIGN = 256, GUARD = 64 }; /* bytes; the guard lets a vector load run past a tail without leaving the arena */
+enum { ATTEMPTS = 16, ALIGN = 256, GUARD = 64 }; /* bytes; the guard lets a vector load run past a tail without leaving the arena */
 
 gsize tm_value_bytes(const TmValue *v) {
   return tm_shape_pixels(v->view.shape) * (gsize)v->view.ld * tm_dtype_size(v->view.dtype);
@@ -74,10 +76,24 @@ typedef struct {
   gsize bytes, offset;
 } Block;
 
+/* ---- the orders in which blocks are placed: no one is best for every net ---- */
+
+static int by_root(const Block *x, const Block *y) { return (x->root > y->root) - (x->root < y->root); }
+
 static int by_size(gconstpointer a, gconstpointer b) {
   const Block *x = a, *y = b;
-  if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
-  return x->root < y->root ? -1 : x->root > y->root;
+  return x->bytes != y->bytes ? (x->bytes > y->bytes ? -1 : 1) : by_root(x, y);
+}
+
+static int by_life(gconstpointer a, gconstpointer b) {
+  const Block *x = a, *y = b;
+  const guint p = x->last - x->first, q = y->last - y->first;
+  return p != q ? (p > q ? -1 : 1) : by_size(a, b);
+}
+
+static int by_begin(gconstpointer a, gconstpointer b) {
+  const Block *x = a, *y = b;
+  return x->first != y->first ? (x->first < y->first ? -1 : 1) : by_size(a, b);
 }
 
 static int by_offset(gconstpointer a, gconstpointer b) {
@@ -123,16 +139,68 @@ static GArray *collect_blocks(TmCompile *c) {
   return blocks;
 }
 
+/* Places the blocks in their order; the bytes that takes, and the block at the top. */
+static gsize place_all(GArray *blocks, GPtrArray *beside, guint *highest) {
+  gsize top = 0;
+  for (guint i = 0; i < blocks->len; i++) {
+    Block *b = &g_array_index(blocks, Block, i);
+    b->offset = first_fit(blocks, i, b, beside);
+    if (b->offset + b->bytes <= top) continue;
+    top = b->offset + b->bytes;
+    *highest = i;
+  }
+  return top;
+}
+
+/* In an order, and in those that follow from it when whichever block ends up at the top may go first. @best keeps the best. */
+static void try_order(const GArray *blocks, GCompareFunc order, gsize floor, GArray *best, gsize *least) {
+  g_autoptr(GArray) now = g_array_copy((GArray *)blocks);
+  g_autoptr(GPtrArray) beside = g_ptr_array_new();
+  g_array_sort(now, order);
+  for (int i = 0; i < ATTEMPTS && *least > floor; i++) {
+    guint highest = 0;
+    const gsize top = place_all(now, beside, &highest);
+    if (top < *least) {
+      *least = top;
+      memcpy(best->data, now->data, now->len * sizeof(Block));
+    }
+    const Block b = g_array_index(now, Block, highest);
+    if (highest == 0) return;
+    g_array_remove_index(now, highest);
+    g_array_prepend_val(now, b);
+  }
+}
+
+/* No plan can take less than what is alive at once. */
+static gsize most_alive(const GArray *blocks, guint n_steps) {
+  g_autofree gsize *alive = g_new0(gsize, (gsize)n_steps + 1);
+  gsize most = 0;
+  for (guint i = 0; i < blocks->len; i++) {
+    const Block *b = &g_array_index(blocks, Block, i);
+    for (guint k = b->first; k <= MIN(b->last, n_steps); k++) alive[k] += b->bytes;
+  }
+  for (guint k = 0; k <= n_steps; k++) most = MAX(most, alive[k]);
+  return most;
+}
+
+/* In the best order found; the bytes that takes. */
+static gsize pack(GArray *blocks, guint n_steps) {
+  static const GCompareFunc orders[] = {by_life, by_size, by_begin};
+  g_autoptr(GArray) all = g_array_copy(blocks);
+  const gsize floor = most_alive(blocks, n_steps);
+  gsize least = G_MAXSIZE;
+  if (blocks->len == 0) return 0;
+  for (guint i = 0; i < G_N_ELEMENTS(orders) && least > floor; i++) try_order(all, orders[i], floor, blocks, &least);
+  return least;
+}
+
 void tm_pass_plan(TmCompile *c) {
   find_lifetimes(c);
   if (!c->options->unfused && !c->options->keep_all) reuse_in_place(c);
   g_autoptr(GArray) blocks = collect_blocks(c);
-  g_autoptr(GPtrArray) beside = g_ptr_array_new();
-  g_array_sort(blocks, by_size);
+  c->arena_bytes = pack(blocks, c->steps->len);
   for (guint i = 0; i < blocks->len; i++) {
-    Block *b = &g_array_index(blocks, Block, i);
-    b->offset = first_fit(blocks, i, b, beside);
-    c->arena_bytes = MAX(c->arena_bytes, b->offset + b->bytes);
+    const Block *b = &g_array_index(blocks, Block, i);
     /* the offset travels in the pointer until the arena is there */
     value(c, b->root)->view.data = GSIZE_TO_POINTER(b->offset);
   }
