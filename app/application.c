@@ -145,6 +145,7 @@ static const struct {
     {"train.stop", {"<Primary>period"}},
     {"train.save", {"<Primary>s"}},
     {"train.new", {"<Primary>n"}},
+    {"train.undo", {"<Primary>z"}},
 };
 
 /* Saves every run and leaves: the window closes when its trainer has written. */

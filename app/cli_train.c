@@ -20,7 +20,7 @@
 #include "engine/train/step_times.h"
 
 typedef struct {
-  char *out, *name, *resume, *preset, *demo_size, *explain;
+  char *out, *name, *resume, *replay, *preset, *demo_size, *explain;
   int demo_train, demo_val;
   double val_fraction;
   gboolean json, lr_test, plan;
@@ -35,12 +35,14 @@ typedef struct {
   TmScan *scan;
   TmEstimate *estimate; /* NULL: it could not be made */
   char *run;
+  char *replayed; /* the folder of the run that is made again */
 } Job;
 
 static void job_clear(Job *j) {
   g_free(j->o.out);
   g_free(j->o.name);
   g_free(j->o.resume);
+  g_free(j->o.replay);
   g_free(j->o.preset);
   g_free(j->o.demo_size);
   g_free(j->o.explain);
@@ -49,6 +51,7 @@ static void job_clear(Job *j) {
   tm_scan_free(j->scan);
   tm_estimate_free(j->estimate);
   g_free(j->run);
+  g_free(j->replayed);
 }
 
 /* ---- settings ---- */
@@ -64,19 +67,9 @@ static const char *fitting_preset(const TmDataset *d) {
 
 static gboolean choose_settings(Job *j, const TmSettingOptions *given, GError **error) {
   tm_settings_defaults(&j->settings);
-  if (j->o.resume) {
-    g_autoptr(JsonNode) info = tm_run_read_info(j->run, error);
-    if (!info) return FALSE;
-    JsonNode *settings =
-        JSON_NODE_HOLDS_OBJECT(info) ? json_object_get_member(json_node_get_object(info), "settings") : NULL;
-    if (!settings) {
-      g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT,
-                  _("“%s/run.json” holds no settings, so the run cannot go on."), j->run);
-      return FALSE;
-    }
-    return tm_settings_from_json(&j->settings, settings, error) &&
+  if (j->o.resume || j->o.replay)
+    return tm_run_settings(j->o.resume ? j->run : j->replayed, j->o.replay != NULL, &j->settings, error) &&
            tm_setting_options_apply(given, &j->settings, error);
-  }
   const char *preset = j->o.preset ? j->o.preset : fitting_preset(j->data);
   if (preset) {
     if (!tm_settings_preset(&j->settings, preset, error)) return FALSE;
@@ -139,6 +132,37 @@ static int print_plan(Job *j) {
   else
     tm_plan_print(j->estimate);
   return TM_EXIT_OK;
+}
+
+/* ---- a run made again ---- */
+
+static JsonObject *object_of(JsonNode *node, const char *key) {
+  JsonNode *n = node && JSON_NODE_HOLDS_OBJECT(node) ? json_object_get_member(json_node_get_object(node), key) : NULL;
+  return n && JSON_NODE_HOLDS_OBJECT(n) ? json_node_get_object(n) : NULL;
+}
+
+/* The same bits come from the same pictures only. */
+static gboolean check_replay(Job *j, GError **error) {
+  g_autoptr(JsonNode) info = tm_run_read_info(j->replayed, error);
+  if (!info) return FALSE;
+  JsonObject *data = object_of(info, "data");
+  const char *hash = data ? json_object_get_string_member_with_default(data, "hash", "") : "";
+  if (strcmp(hash, tm_dataset_hash(j->data)) == 0) return TRUE;
+  g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+              _("The pictures are not those that “%s” was trained on, so it cannot be made again."), j->replayed);
+  return FALSE;
+}
+
+static void set_replay(const Job *j, TmTrainer *t) {
+  g_autoptr(JsonNode) info = tm_run_read_info(j->replayed, NULL);
+  g_autoptr(GPtrArray) changes = tm_run_read_changes(j->replayed);
+  JsonObject *result = object_of(info, "result");
+  const gboolean whole = info && g_strcmp0(json_object_get_string_member_with_default(json_node_get_object(info), "state", ""),
+                                           "finished") == 0;
+  const gint64 steps = result ? json_object_get_int_member_with_default(result, "steps", 0) : 0;
+  tm_trainer_set_replay(t, changes, whole ? 0 : (guint64)MAX(steps, 0));
+  g_printerr(ngettext("Making “%s” again, with %u change.\n", "Making “%s” again, with %u changes.\n", changes->len),
+             j->replayed, changes->len);
 }
 
 /* ---- the end ---- */
@@ -265,12 +289,16 @@ static gboolean make_run(Job *j, GError **error) {
 
 static int check_words(Job *j, char **words) {
   const TmCommand *c = &tm_command_train;
-  if (!words[0] && !j->o.resume)
+  if (!words[0] && !j->o.resume && !j->o.replay)
     return tm_cli_usage(c, "%s", _("name a folder of pictures, or “demo” for the demo roads."));
   if (j->o.resume && (j->o.preset || j->o.out || j->o.name))
     return tm_cli_usage(c, "%s",
                         _("--resume goes on in the run's own folder with its own settings; --preset, --out "
                           "and --name do not go with it."));
+  if (j->o.replay && (j->o.resume || j->o.preset || j->o.lr_test))
+    return tm_cli_usage(c, "%s",
+                        _("--replay makes a run again with its own settings and changes; --resume, --preset and "
+                          "--lr-test do not go with it."));
   if (j->o.lr_test && (j->o.resume || j->o.out || j->o.name))
     return tm_cli_usage(c, "%s",
                         _("--lr-test trains a net of its own and keeps nothing; --resume, --out and --name "
@@ -301,6 +329,8 @@ static gboolean parse(Job *j, TmSettingOptions *given, int argc, char **argv, in
        N_("Name of the run's folder; else made from the date"), N_("NAME")},
       {"resume", 0, 0, G_OPTION_ARG_FILENAME, &j->o.resume, N_("Go on with a run from its last checkpoint"),
        N_("RUN")},
+      {"replay", 0, 0, G_OPTION_ARG_FILENAME, &j->o.replay,
+       N_("Make a run again, with what was changed while it went on: the same bits"), N_("RUN")},
       {"preset", 'p', 0, G_OPTION_ARG_STRING, &j->o.preset,
        N_("Start from these settings: quick, camvid, road64"), N_("NAME")},
       {"lr-test", 0, 0, G_OPTION_ARG_NONE, &j->o.lr_test,
@@ -329,17 +359,18 @@ static gboolean parse(Job *j, TmSettingOptions *given, int argc, char **argv, in
 
 /* A resumed run brings its own pictures, unless others were named: the folder may have moved. */
 static gboolean find_source(Job *j, GError **error) {
-  if (!j->o.resume) return TRUE;
-  j->run = tm_run_source_folder(j->o.resume);
+  if (!j->o.resume && !j->o.replay) return TRUE;
+  char *run = tm_run_source_folder(j->o.resume ? j->o.resume : j->o.replay);
+  *(j->o.resume ? &j->run : &j->replayed) = run;
   g_autofree char *moved = g_steal_pointer(&j->source.path);
-  if (!tm_run_source_read(&j->source, j->run, moved ? NULL : error) && !moved) return FALSE;
+  if (!tm_run_source_read(&j->source, run, moved ? NULL : error) && !moved) return FALSE;
   if (moved) tm_run_source_set(&j->source, moved);
   return TRUE;
 }
 
 static gboolean prepare(Job *j, const TmSettingOptions *given, GError **error) {
   return find_source(j, error) && open_data(j, error) && choose_settings(j, given, error) &&
-         scan_data(j, error) && (j->o.lr_test || j->o.plan || make_run(j, error));
+         scan_data(j, error) && (!j->o.replay || check_replay(j, error)) && (j->o.lr_test || j->o.plan || make_run(j, error));
 }
 
 static int train(int argc, char **argv) {
@@ -359,6 +390,7 @@ static int train(int argc, char **argv) {
       predict(&j);
       t = tm_trainer_new(j.data, j.scan, &j.settings, j.run, j.o.resume != NULL, &error);
     }
+    if (t && j.o.replay) set_replay(&j, t);
     if (prepared && j.o.plan) {
       code = print_plan(&j);
     } else if (t) {
@@ -389,6 +421,7 @@ const TmCommand tm_command_train = {
                  "  tarmac train camvid --epochs 12 --precision bf16    SegNet's CamVid by its own recipe\n"
                  "  tarmac train roads --base 32 --crop 320 --batch 8 --out runs --name wide\n"
                  "  tarmac train --resume runs/wide                     goes on, bit for bit\n"
+                 "  tarmac train --replay runs/wide --out again         makes it again, with its live changes\n"
                  "  tarmac train roads --lr-test                        suggests a learning rate\n"
                  "  tarmac train camvid --base 64 --plan                what it would take, layer by layer\n"
                  "  tarmac train --explain lr                           what a setting does"),

@@ -129,6 +129,9 @@ static void apply(TmTrainer *t, TmRunCommand c) {
   case TM_RUN_PAUSE:
     tm_trainer_pause(t);
     break;
+  case TM_RUN_PARK:
+    tm_trainer_park(t);
+    break;
   case TM_RUN_RESUME:
     tm_trainer_resume(t);
     break;
@@ -228,6 +231,8 @@ TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s
                          .smooth_loss = NAN,
                          .lr = NAN,
                          .grad_norm = NAN,
+                         .lr_factor = 1,
+                         .settings = *s,
                          .val_loss = NAN,
                          .val_miou = NAN,
                          .best_miou = NAN,
@@ -258,8 +263,13 @@ void tm_live_run_command(TmLiveRun *r, TmRunCommand c) {
     g_array_append_val(r->waiting, c);
 }
 
-void tm_live_run_scale_rate(TmLiveRun *r, double factor) {
-  if (r->trainer) tm_trainer_set_lr(r->trainer, factor);
+void tm_live_run_change(TmLiveRun *r, const char *key, const char *to, gboolean undo) {
+  if (r->trainer) tm_trainer_change(r->trainer, key, to, undo);
+}
+
+GPtrArray *tm_live_run_changes(TmLiveRun *r) {
+  return r->trainer ? tm_trainer_changes(r->trainer, 0)
+                    : g_ptr_array_new_with_free_func((GDestroyNotify)tm_change_free);
 }
 
 void tm_live_run_set_probe(TmLiveRun *r, guint entry) {

@@ -13,6 +13,7 @@ G_DECLARE_FINAL_TYPE(TmLiveRun, tm_live_run, TM, LIVE_RUN, GObject)
 typedef enum {
   TM_RUN_START,
   TM_RUN_PAUSE,
+  TM_RUN_PARK, /* pauses and gives the device back */
   TM_RUN_RESUME,
   TM_RUN_STEP,
   TM_RUN_STOP,      /* validate, save, keep the best */
@@ -27,7 +28,10 @@ typedef enum {
 TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s, const char *run_dir);
 /** Commands before the trainer is made wait for it. */
 void tm_live_run_command(TmLiveRun *r, TmRunCommand c);
-void tm_live_run_scale_rate(TmLiveRun *r, double factor);
+/** Sets a steerable setting; see tm_trainer_change(). */
+void tm_live_run_change(TmLiveRun *r, const char *key, const char *to, gboolean undo);
+/** All changes (TmChange), those of a resumed run's past first. Free with g_ptr_array_unref(). */
+GPtrArray *tm_live_run_changes(TmLiveRun *r);
 void tm_live_run_set_probe(TmLiveRun *r, guint entry);
 
 /** Never NULL; state IDLE or PREPARING until the trainer is made, FAILED with the reason when it could not

@@ -94,7 +94,8 @@ static void do_new(GSimpleAction *a, GVariant *v, gpointer user) {
 static void go_on(TmPageTrain *p, double rate_factor) {
   if (!p->run || !tm_live_run_folder(p->run)) return;
   g_autofree char *folder = g_strdup(tm_live_run_folder(p->run));
-  TmSettings s = *tm_live_run_settings(p->run);
+  TmSettings s;
+  if (!tm_run_settings(folder, FALSE, &s, NULL)) s = *tm_live_run_settings(p->run);
   s.lr *= rate_factor;
   tm_page_train_begin(p, folder, &s, TM_RUN_START);
 }
@@ -128,6 +129,18 @@ static void do_panel(GSimpleAction *a, GVariant *v, gpointer user) {
   adw_flap_set_reveal_flap(flap, !adw_flap_get_reveal_flap(flap));
 }
 
+static void do_undo(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  (void)v;
+  tm_page_train_undo(user);
+}
+
+static void do_park(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  (void)v;
+  tm_live_run_command(TM_PAGE_TRAIN(user)->run, TM_RUN_PARK);
+}
+
 static void do_probe(GSimpleAction *a, GVariant *v, gpointer user) {
   (void)a;
   tm_probe_card_go(TM_PAGE_TRAIN(user)->probe, g_variant_get_int32(v));
@@ -145,17 +158,14 @@ static const GActionEntry entries[] = {
     {.name = "resume-halved", .activate = do_resume_halved},
     {.name = "show-files", .activate = do_show_files},
     {.name = "panel", .activate = do_panel},
+    {.name = "undo", .activate = do_undo},
+    {.name = "park", .activate = do_park},
     {.name = "probe", .activate = do_probe, .parameter_type = "i"},
 };
 
-static void rate_factor(TmLiveSettings *l, double factor, TmPageTrain *p) {
-  if (!alive(p)) return;
-  tm_live_run_scale_rate(p->run, factor);
-  const TmSnapshot *s = tm_live_run_snapshot(p->run);
-  double at = s->steps ? (double)s->total_step / s->steps : 0;
-  g_autofree char *note = g_strdup_printf(factor < 1 ? _("÷ 2 at %.1f") : _("× 2 at %.1f"), at);
-  tm_live_settings_set_note(l, note);
-  tm_curves_mark(p->curves, (double)s->total_step, factor < 1 ? _("rate ÷ 2") : _("rate × 2"));
+static void live_change(TmLiveSettings *l, const char *key, const char *to, TmPageTrain *p) {
+  (void)l;
+  tm_page_train_change(p, key, to);
 }
 
 static void form_changed(TmPageTrain *p) {
@@ -329,7 +339,7 @@ static void tm_page_train_init(TmPageTrain *p) {
   p->actions = g_simple_action_group_new();
   g_action_map_add_action_entries(G_ACTION_MAP(p->actions), entries, G_N_ELEMENTS(entries), p);
   g_signal_connect_swapped(p->form, "changed", G_CALLBACK(form_changed), p);
-  g_signal_connect(p->live, "rate-factor", G_CALLBACK(rate_factor), p);
+  g_signal_connect(p->live, "change", G_CALLBACK(live_change), p);
   g_signal_connect(p->probe, "probe-chosen", G_CALLBACK(probe_chosen), p);
   g_signal_connect_swapped(p->page_bin, "notify::narrow", G_CALLBACK(lay_out), p);
   g_signal_connect_swapped(p->cards_bin, "notify::narrow", G_CALLBACK(lay_out), p);
@@ -356,7 +366,8 @@ void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *
   tm_page_train_show_dataset(p, d);
   p->run = run;
   tm_curves_clear(p->curves);
-  tm_live_settings_set_note(p->live, NULL);
+  tm_live_settings_set_begun(p->live, s);
+  p->shown_changes = G_MAXUINT;
   g_signal_connect_swapped(run, "changed", G_CALLBACK(tm_page_train_refresh), p);
   if (p->probes->len) tm_live_run_set_probe(run, g_array_index(p->probes, guint, p->probe_place));
   tm_live_run_command(run, first);

@@ -49,6 +49,8 @@ struct _TmPageTrain {
   GCancellable *reading; /* the probe picture before a run shows it */
   TmTrainerState shown_state;
   gboolean preset_chosen; /* the person or the dataset has set the form */
+  guint standing;         /* changes not taken back, in groups */
+  guint shown_changes;    /* of the run, on the curves; G_MAXUINT: none yet */
 };
 
 void tm_page_train_emit_changed(TmPageTrain *p);
@@ -59,5 +61,10 @@ void tm_page_train_refresh(TmPageTrain *p);
 void tm_page_train_show_dataset(TmPageTrain *p, TmDataset *d);
 /** Shows probe number @place of those to choose from. */
 void tm_page_train_choose_probe(TmPageTrain *p, guint place);
+/** page_train_live.c: the person sets something while the run goes on, or takes it back. */
+void tm_page_train_change(TmPageTrain *p, const char *key, const char *to);
+void tm_page_train_undo(TmPageTrain *p);
+/** Makes the live settings and the marks agree with the run. */
+void tm_page_train_refresh_live(TmPageTrain *p, const TmSnapshot *s);
 /** Begins a run with the form's settings; @run_dir: goes on with that one. */
 void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *s, TmRunCommand first);

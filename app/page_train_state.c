@@ -22,6 +22,7 @@ static void refresh_actions(TmPageTrain *p, const TmSnapshot *s) {
   enable(p, "stop", alive);
   enable(p, "stop-save", alive);
   enable(p, "stop-now", alive);
+  enable(p, "park", alive && !s->parked && (s->state == TM_STATE_TRAINING || s->state == TM_STATE_PAUSED));
   enable(p, "save", alive && made && s->total_step > 0);
   enable(p, "new", p->run && !alive);
   enable(p, "resume-run", p->run && !alive && made);
@@ -81,7 +82,7 @@ static void refresh_step(TmPageTrain *p, const TmSnapshot *s) {
   g_autofree char *span = tm_words_span(t.step),
                   *rate = s && s->images_per_s > 0 ? tm_words_value(s->images_per_s) : NULL;
   g_autofree char *speed = rate ? g_strdup_printf(_("%s · %s pictures/s · batch of %d"), span, rate,
-                                                  tm_live_run_settings(p->run)->batch)
+                                                  s->settings.batch)
                                 : g_strdup(s ? "" : _("begins with the first step"));
   gtk_label_set_label(GTK_LABEL(p->speed), speed);
   gtk_accessible_update_property(GTK_ACCESSIBLE(p->timeline), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, speed, -1);
@@ -90,9 +91,7 @@ static void refresh_step(TmPageTrain *p, const TmSnapshot *s) {
 static void refresh_settings(TmPageTrain *p, const TmSnapshot *s) {
   gboolean alive = p->run && tm_live_run_alive(p->run);
   tm_settings_form_set_locked(p->form, alive);
-  gtk_widget_set_visible(GTK_WIDGET(p->live), alive);
   gtk_label_set_label(GTK_LABEL(p->panel_title), alive ? _("Fixed for this run") : _("Settings"));
-  tm_live_settings_set_rate(p->live, s ? s->lr : NAN);
   g_autofree char *viz = tm_viz_describe(),
                   *memory = s && s->memory ? tm_words_bytes((double)s->memory) : NULL;
   GString *text = g_string_new(NULL);
@@ -143,6 +142,7 @@ void tm_page_train_refresh(TmPageTrain *p) {
   refresh_messages(p, s);
   refresh_step(p, s);
   refresh_settings(p, s);
+  tm_page_train_refresh_live(p, s);
   if (p->run) {
     refresh_curves(p, s);
     show_probe(p);

@@ -12,8 +12,7 @@ static guint shown_epoch(const TmSnapshot *s) {
 
 double tm_run_share_done(const TmSnapshot *s) {
   if (s->state == TM_STATE_FINISHED) return 1;
-  double all = (double)s->epochs * s->steps;
-  return all > 0 ? CLAMP((double)s->total_step / all, 0.0, 1.0) : 0;
+  return s->share;
 }
 
 char *tm_run_subtitle(const TmSnapshot *s) {
@@ -80,7 +79,8 @@ void tm_run_message(const TmSnapshot *s, TmRunMessage *m) {
   case TM_STATE_PAUSED:
     m->icon = "media-playback-pause-symbolic";
     m->strong = g_strdup_printf(_("Paused at epoch %u, step %u of %u."), shown_epoch(s), s->step, s->steps);
-    m->rest = g_strdup(_("The run is kept bit for bit."));
+    m->rest = g_strdup(s->parked ? _("The device's memory is free for others; the run is kept bit for bit.")
+                                 : _("The run is kept bit for bit."));
     m->label = _("Go On");
     m->action = "train.go";
     break;

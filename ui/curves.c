@@ -177,6 +177,10 @@ void tm_curves_add_epochs(TmCurves *c, const TmEpochRow *rows, guint n) {
   if (n) tm_plot_changed(c->plot);
 }
 
+void tm_curves_clear_marks(TmCurves *c) {
+  tm_plot_clear_markers(c->plot);
+}
+
 void tm_curves_mark(TmCurves *c, double step, const char *label) {
   tm_plot_add_marker(c->plot, step, label);
 }

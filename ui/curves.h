@@ -16,6 +16,7 @@ void tm_curves_clear(TmCurves *c);
 void tm_curves_add_steps(TmCurves *c, const TmStepRow *rows, guint n);
 void tm_curves_add_epochs(TmCurves *c, const TmEpochRow *rows, guint n);
 /** A live change: "rate ÷ 2". */
+void tm_curves_clear_marks(TmCurves *c);
 void tm_curves_mark(TmCurves *c, double step, const char *label);
 /** What is shown over the empty plot: "Building the network"; NULL takes it away. */
 void tm_curves_set_activity(TmCurves *c, const char *text);

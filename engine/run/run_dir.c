@@ -9,7 +9,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "engine/data/png_write.h"
 #include "engine/run/atomic.h"
 #include "engine/run/checkpoint-private.h"
 #include "engine/run/events.h"
@@ -17,6 +16,7 @@
 #include "engine/run/history_cut.h"
 #include "engine/run/json_text.h"
 #include "engine/run/log_file.h"
+#include "engine/run/probe_files.h"
 #include "engine/run/run_names.h"
 
 struct _TmRunDir {
@@ -207,8 +207,5 @@ gboolean tm_run_write_best(TmRunDir *r, TmCheckpoint *c, GError **error) {
 
 gboolean tm_run_write_probe(TmRunDir *r, const char *name, guint epoch, const guint8 *labels, int w, int h,
                             const guint32 *palette, guint n, GError **error) {
-  g_autofree char *safe = tm_run_safe_name(name, 200),
-                  *file = g_strdup_printf("%s-epoch-%04u.png", safe, epoch);
-  g_autofree char *path = g_build_filename(r->path, TM_RUN_PROBES, file, NULL);
-  return tm_png_write_index(path, labels, w, h, palette, n, error);
+  return tm_probe_file_write(r->path, name, epoch, labels, w, h, palette, n, error);
 }

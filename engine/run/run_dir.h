@@ -45,5 +45,5 @@ gboolean tm_run_write_best(TmRunDir *r, TmCheckpoint *c, GError **error);
 TmCheckpoint *tm_run_read_last(const char *path, char **note, GError **error);
 /** Path of the checkpoint to use a run's net by: best, else last. @path may be a run folder or a file. Free it. */
 char *tm_run_best_path(const char *path, GError **error);
-/** probes/<name>-epoch-NNNN.png: an index PNG with palette. */
+/** probes/<name>-epoch-NNNN.png: an index PNG with palette; see probe_files.h. */
 gboolean tm_run_write_probe(TmRunDir *r, const char *name, guint epoch, const guint8 *labels, int w, int h, const guint32 *palette, guint n, GError **error);

@@ -5,6 +5,8 @@
 
 #include "engine/train/session.h"
 
+enum { DEFAULT_PROBES = 6 };
+
 void tm_probe_free(TmProbe *p) {
   if (!p) return;
   g_free(p->rgb);
@@ -62,14 +64,45 @@ TmProbe *tm_session_probe(TmSession *s, guint entry, GError **error) {
   return g_steal_pointer(&p);
 }
 
-gboolean tm_session_keep_probe(TmSession *s, const TmProbe *p, GError **error) {
+guint tm_probes_default(TmDataset *d, guint out[TM_MAX_PROBES]) {
+  const TmSplit split = tm_dataset_n_split(d, TM_SPLIT_VAL) ? TM_SPLIT_VAL : TM_SPLIT_TRAIN;
+  const guint all = tm_dataset_n_split(d, split), n = MIN(all, DEFAULT_PROBES);
+  guint seen = 0, taken = 0;
+  for (guint i = 0; i < tm_dataset_n(d) && taken < n; i++) {
+    if (tm_dataset_entry(d, i)->split != split) continue;
+    if (seen++ == (guint)((guint64)taken * all / n)) out[taken++] = i;
+  }
+  return taken;
+}
+
+static gboolean keep(TmSession *s, const TmProbe *p, GError **error) {
   const TmClassTable *table = tm_dataset_classes(s->all);
   g_autofree guint32 *palette = g_new0(guint32, MAX(table->n, 1));
   for (guint i = 0; i < table->n; i++) {
     const guint8 *c = table->classes[i].colour;
     palette[i] = 0xff000000u | (guint32)c[0] << 16 | (guint32)c[1] << 8 | c[2];
   }
-  g_autofree char *name =
-      g_strdelimit(g_strdup(tm_dataset_entry(s->all, p->entry)->name), G_DIR_SEPARATOR_S, '_');
-  return tm_run_write_probe(s->run, name, p->epoch, p->labels, p->w, p->h, palette, table->n, error);
+  return tm_run_write_probe(s->run, tm_dataset_entry(s->all, p->entry)->name, p->epoch, p->labels, p->w, p->h, palette,
+                            table->n, error);
+}
+
+/* Not the picture's own fault. */
+static gboolean serious(const GError *e) {
+  return g_error_matches(e, TM_ERROR, TM_ERROR_DEVICE) || g_error_matches(e, TM_ERROR, TM_ERROR_NO_SPACE) ||
+         g_error_matches(e, TM_ERROR, TM_ERROR_CANCELLED);
+}
+
+gboolean tm_session_keep_probes(TmSession *s, char **note, GError **error) {
+  for (guint i = 0; i < s->n_kept; i++) {
+    g_autoptr(GError) e = NULL;
+    g_autoptr(TmProbe) p = tm_session_probe(s, s->kept[i], &e);
+    if (p && keep(s, p, &e)) continue;
+    if (serious(e)) {
+      g_propagate_error(error, g_steal_pointer(&e));
+      return FALSE;
+    }
+    if (!*note) *note = g_strdup(e->message);
+    s->kept[i--] = s->kept[--s->n_kept];
+  }
+  return TRUE;
 }

@@ -71,6 +71,7 @@ static JsonObject *position_json(const TmSession *s) {
   json_object_set_int_member(o, "epoch", p->epoch);
   json_object_set_int_member(o, "step", p->step);
   json_object_set_int_member(o, "steps", s->steps);
+  if (p->ahead) json_object_set_int_member(o, "ahead", p->ahead);
   json_object_set_int_member(o, "updates", (gint64)p->updates);
   json_object_set_int_member(o, "skipped", p->skipped);
   json_object_set_int_member(o, "replaced", p->replaced);
@@ -121,6 +122,7 @@ static gboolean read_position(TmSession *s, TmCheckpoint *c, GError **error) {
   p->epoch = whole(o, "epoch");
   p->step = whole(o, "step");
   s->steps = whole(o, "steps");
+  p->ahead = (gint64)number(o, "ahead", 0);
   p->updates = (guint64)MAX(number(o, "updates", 0), 0);
   p->skipped = whole(o, "skipped");
   p->replaced = whole(o, "replaced");
@@ -149,8 +151,7 @@ static gboolean read_position(TmSession *s, TmCheckpoint *c, GError **error) {
 
 /* ---- checkpoints ---- */
 
-static TmCheckpoint *begin(TmSession *s) {
-  TmCheckpoint *c = tm_checkpoint_new();
+static void write_meta(TmSession *s, TmCheckpoint *c) {
   TmNetMeta meta = {.settings = tm_settings_to_json(s->settings),
                     .classes = tm_class_table_copy(tm_dataset_classes(s->data)),
                     .epoch = s->at.epoch + (s->at.step == s->steps),
@@ -163,7 +164,6 @@ static TmCheckpoint *begin(TmSession *s) {
   tm_net_meta_write(tm_checkpoint_meta(c), &meta);
   tm_net_meta_clear(&meta);
   json_object_set_object_member(tm_checkpoint_meta(c), "train", position_json(s));
-  return c;
 }
 
 /* Weights that are not numbers must not replace ones that are. */
@@ -178,19 +178,33 @@ static gboolean sound(TmSession *s, GError **error) {
   return FALSE;
 }
 
+TmCheckpoint *tm_session_checkpoint(TmSession *s, GError **error) {
+  g_autoptr(TmCheckpoint) c = tm_checkpoint_new();
+  write_meta(s, c);
+  const gboolean ok = add_array(s, c, "", s->params->value, TRUE, error) &&
+                      add_array(s, c, "", s->params->state, FALSE, error) &&
+                      add_array(s, c, "optimizer.m.", s->m, TRUE, error) &&
+                      add_array(s, c, "optimizer.v.", s->v, TRUE, error) && add_array(s, c, "ema.", s->ema, TRUE, error);
+  return ok ? g_steal_pointer(&c) : NULL;
+}
+
+/* Of a parked run only what stands beside the arrays can have changed. */
+static gboolean save_parked(TmSession *s, GError **error) {
+  write_meta(s, s->parked);
+  return tm_run_flush(s->run, error) && tm_run_write_last(s->run, s->parked, error);
+}
+
 gboolean tm_session_save_last(TmSession *s, GError **error) {
+  if (s->parked) return save_parked(s, error);
   if (!sound(s, error)) return FALSE;
-  g_autoptr(TmCheckpoint) c = begin(s);
-  return add_array(s, c, "", s->params->value, TRUE, error) &&
-         add_array(s, c, "", s->params->state, FALSE, error) &&
-         add_array(s, c, "optimizer.m.", s->m, TRUE, error) &&
-         add_array(s, c, "optimizer.v.", s->v, TRUE, error) && add_array(s, c, "ema.", s->ema, TRUE, error) &&
-         tm_run_flush(s->run, error) && tm_run_write_last(s->run, c, error);
+  g_autoptr(TmCheckpoint) c = tm_session_checkpoint(s, error);
+  return c && tm_run_flush(s->run, error) && tm_run_write_last(s->run, c, error);
 }
 
 gboolean tm_session_save_best(TmSession *s, GError **error) {
   if (!sound(s, error)) return FALSE;
-  g_autoptr(TmCheckpoint) c = begin(s);
+  g_autoptr(TmCheckpoint) c = tm_checkpoint_new();
+  write_meta(s, c);
   return add_array(s, c, "", s->ema ? s->ema : s->params->value, TRUE, error) &&
          add_array(s, c, "", s->params->state, FALSE, error) && tm_run_write_best(s->run, c, error);
 }
@@ -234,7 +248,11 @@ static gboolean has_average(const TmSession *s, const TmCheckpoint *c) {
 }
 
 gboolean tm_session_load(TmSession *s, TmCheckpoint *c, GError **error) {
-  if (!read_position(s, c, error) || !get_array(s, c, "", s->params->value, TRUE, error) ||
+  return read_position(s, c, error) && tm_session_load_arrays(s, c, error);
+}
+
+gboolean tm_session_load_arrays(TmSession *s, const TmCheckpoint *c, GError **error) {
+  if (!get_array(s, c, "", s->params->value, TRUE, error) ||
       !get_array(s, c, "", s->params->state, FALSE, error))
     return FALSE;
   s->params->version++;
@@ -276,13 +294,38 @@ static JsonObject *data_json(const TmSession *s) {
 static JsonObject *machine_json(const TmSession *s) {
   JsonObject *o = json_object_new();
   json_object_set_string_member(o, "host", g_get_host_name());
-  json_object_set_string_member(o, "backend", s->backend->api->name);
-  json_object_set_string_member(o, "device", s->info.name ? s->info.name : "");
-  json_object_set_string_member(o, "detail", s->info.detail ? s->info.detail : "");
-  json_object_set_int_member(o, "threads", s->info.threads);
+  json_object_set_string_member(o, "backend", s->backend_name);
+  if (!s->parked) {
+    json_object_set_string_member(o, "device", s->info.name ? s->info.name : "");
+    json_object_set_string_member(o, "detail", s->info.detail ? s->info.detail : "");
+    json_object_set_int_member(o, "threads", s->info.threads);
+  }
   json_object_set_string_member(o, "precision", tm_dtype_name(s->precision));
   json_object_set_boolean_member(o, "deterministic", TRUE);
   return o;
+}
+
+JsonNode *tm_session_begun(const char *run_dir) {
+  g_autoptr(JsonNode) info = tm_run_read_info(run_dir, NULL);
+  JsonNode *n = info && JSON_NODE_HOLDS_OBJECT(info)
+                    ? json_object_get_member(json_node_get_object(info), "settings")
+                    : NULL;
+  return n ? json_node_copy(n) : NULL;
+}
+
+gboolean tm_run_settings(const char *run_dir, gboolean begun, TmSettings *out, GError **error) {
+  char *note = NULL;
+  g_autoptr(TmCheckpoint) c = begun ? NULL : tm_run_read_last(run_dir, &note, NULL);
+  g_free(note);
+  g_auto(TmNetMeta) meta = {0};
+  tm_settings_defaults(out);
+  if (c && tm_net_meta_read(tm_checkpoint_meta(c), &meta, NULL))
+    return tm_settings_from_json(out, meta.settings, error);
+  g_autoptr(JsonNode) settings = tm_session_begun(run_dir);
+  if (settings) return tm_settings_from_json(out, settings, error);
+  g_autofree char *shown = g_filename_display_name(run_dir);
+  g_set_error(error, TM_ERROR, TM_ERROR_CORRUPT, _("“%s” holds no settings, so the run cannot go on."), shown);
+  return FALSE;
 }
 
 gboolean tm_session_write_info(TmSession *s, const char *result, GError **error) {
@@ -296,11 +339,11 @@ gboolean tm_session_write_info(TmSession *s, const char *result, GError **error)
   json_object_set_string_member(o, "glib",
                                 G_STRINGIFY(GLIB_MAJOR_VERSION) "." G_STRINGIFY(GLIB_MINOR_VERSION));
   json_object_set_string_member(o, "written", time);
-  json_object_set_member(o, "settings", tm_settings_to_json(s->settings));
+  json_object_set_member(o, "settings", json_node_copy(s->begun));
   json_object_set_int_member(o, "seed", s->settings->seed);
   json_object_set_object_member(o, "data", data_json(s));
   json_object_set_object_member(o, "machine", machine_json(s));
-  json_object_set_int_member(o, "parameters", (gint64)tm_params_count(s->params));
+  json_object_set_int_member(o, "parameters", (gint64)s->parameters);
   json_object_set_int_member(o, "crop_width", s->crop_w);
   json_object_set_int_member(o, "crop_height", s->crop_h);
   json_object_set_int_member(o, "steps_per_epoch", s->steps);

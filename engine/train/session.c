@@ -8,7 +8,7 @@ enum { LOOKED_AT = 64 };
 static const double GIB = 1 << 30;
 
 static void activity(const TmSessionPlan *plan, const char *sentence) {
-  if (plan->activity) plan->activity(sentence, plan->user);
+  if (plan && plan->activity) plan->activity(sentence, plan->user);
 }
 
 static gboolean cancelled_error(GError **error) {
@@ -149,9 +149,11 @@ TmLoaderOptions tm_session_loading(const TmSettings *o, int crop_w, int crop_h) 
   };
 }
 
-static gboolean open_loader(TmSession *s, GError **error) {
+gboolean tm_session_open_loader(TmSession *s, GError **error) {
   TmLoaderOptions options = tm_session_loading(s->settings, s->crop_w, s->crop_h);
   options.store = s->store;
+  g_clear_pointer(&s->loader, tm_loader_free); /* its memory first */
+  s->last_waited = s->last_decode = s->last_augment = 0;
   s->loader = tm_loader_new(s->data, &options, s->at.epoch, s->at.step, error);
   if (!s->loader) return FALSE;
   s->steps = tm_loader_steps(s->loader);
@@ -209,25 +211,28 @@ static guint way_back(const TmSession *s) {
   return at;
 }
 
-static gboolean build_training(TmSession *s, GError **error) {
+static float *device_array(TmSession *s, gsize n, GError **error) {
+  return tm_backend_alloc(s->backend, MAX(n, 1) * sizeof(float), error);
+}
+
+gboolean tm_session_build(TmSession *s, GError **error) {
   const TmSettings *o = s->settings;
   int part;
   if (!tm_session_part(o, &part, error)) return FALSE;
+  g_clear_pointer(&s->program, tm_program_free);
+  tm_train_graph_clear(&s->train);
   const gboolean built =
       o->memory_limit > 0
           ? tm_estimate_fit(&s->train, s->backend, s->precision, s->data, s->scan, o, s->crop_w, s->crop_h, error)
           : tm_train_graph_build(&s->train, o, s->classes, part, s->crop_w, s->crop_h, NULL, error);
   if (!built) return FALSE;
-  if (!(s->params = tm_params_new(s->backend, s->train.graph, error))) return FALSE;
+  if (!s->params && !(s->params = tm_params_new(s->backend, s->train.graph, error))) return FALSE;
+  if (o->accumulate > 1 && !s->sum && !(s->sum = device_array(s, s->params->n_value, error))) return FALSE;
   const TmProgramOptions options = tm_train_graph_options(&s->train, s->precision);
   s->program = tm_program_new(s->backend, s->params, s->train.graph, &options, error);
   if (!s->program) return FALSE;
   s->program->mark = way_back(s);
   return TRUE;
-}
-
-static float *device_array(TmSession *s, gsize n, GError **error) {
-  return tm_backend_alloc(s->backend, MAX(n, 1) * sizeof(float), error);
 }
 
 static void free_array(TmSession *s, float **p, gsize n) {
@@ -238,7 +243,6 @@ static void free_array(TmSession *s, float **p, gsize n) {
 static gboolean allocate(TmSession *s, GError **error) {
   const gsize n = s->params->n_value;
   if (!(s->m = device_array(s, n, error))) return FALSE;
-  if (s->settings->accumulate > 1 && !(s->sum = device_array(s, n, error))) return FALSE;
   if (!g_str_equal(s->settings->optimizer, "sgd") && !(s->v = device_array(s, n, error))) return FALSE;
   if (s->settings->ema > 0 &&
       (!(s->ema = device_array(s, n, error)) || !(s->held = device_array(s, n, error))))
@@ -263,11 +267,15 @@ static gboolean write_state(TmSession *s, const char *name, const double *x, con
   return tm_params_write(s->params, p, values, error);
 }
 
+gboolean tm_session_write_weights(TmSession *s, GError **error) {
+  return write_state(s, "class_weights", NULL, s->class_weights, s->classes, error);
+}
+
 static gboolean open_weights(TmSession *s, GError **error) {
   if (!tm_params_init(s->params, (guint64)s->settings->seed, error) ||
       !write_state(s, "input.mean", s->mean, NULL, 3, error) ||
       !write_state(s, "input.std", s->std, NULL, 3, error) ||
-      !write_state(s, "class_weights", NULL, s->class_weights, s->classes, error))
+      !tm_session_write_weights(s, error))
     return FALSE;
   return !s->ema || tm_backend_axpby(s->backend, 1, s->params->value, 0, s->ema, s->params->n_value, error);
 }
@@ -275,8 +283,47 @@ static gboolean open_weights(TmSession *s, GError **error) {
 static gboolean open_device(TmSession *s, const TmSessionPlan *plan, GError **error) {
   activity(plan, _("Opening the device"));
   if (!(s->backend = tm_session_device(s->settings, &s->info, &s->precision, error))) return FALSE;
+  s->backend_name = s->backend->api->name;
   activity(plan, _("Building the network"));
-  return build_training(s, error) && open_arrays(s, error) && open_weights(s, error);
+  if (!tm_session_build(s, error) || !open_arrays(s, error) || !open_weights(s, error)) return FALSE;
+  s->parameters = tm_params_count(s->params);
+  return TRUE;
+}
+
+static void close_device(TmSession *s) {
+  tm_session_drop_evals(s);
+  g_clear_pointer(&s->program, tm_program_free);
+  if (s->params) {
+    free_array(s, &s->m, s->params->n_value);
+    free_array(s, &s->v, s->params->n_value);
+    free_array(s, &s->sum, s->params->n_value);
+    free_array(s, &s->ema, s->params->n_value);
+    free_array(s, &s->held, s->params->n_value);
+    free_array(s, &s->kept_state, s->params->n_state);
+  }
+  g_clear_pointer(&s->params, tm_params_free);
+  tm_train_graph_clear(&s->train);
+  tm_backend_info_clear(&s->info);
+  g_clear_pointer(&s->backend, tm_backend_close);
+  s->device_scale = 0;
+}
+
+gboolean tm_session_park(TmSession *s, GError **error) {
+  if (s->parked) return TRUE;
+  s->parked = tm_session_checkpoint(s, error);
+  if (!s->parked) return FALSE;
+  close_device(s);
+  return TRUE;
+}
+
+gboolean tm_session_unpark(TmSession *s, GError **error) {
+  if (!s->parked) return TRUE;
+  if (!open_device(s, NULL, error) || !tm_session_load_arrays(s, s->parked, error)) {
+    close_device(s); /* another program may have taken the memory: it can be tried again */
+    return FALSE;
+  }
+  g_clear_pointer(&s->parked, tm_checkpoint_free);
+  return TRUE;
 }
 
 /* ---- open and close ---- */
@@ -306,6 +353,7 @@ static gboolean open_run(TmSession *s, const TmSessionPlan *plan, TmCheckpoint *
   const guint64 from = tm_session_total(s);
   if (!plan->run_dir) return TRUE;
   if (!(s->run = tm_run_open(plan->run_dir, from, error))) return FALSE;
+  if (c && !tm_session_record_differences(s, error)) return FALSE;
   if (c && plan->step_rows && plan->epoch_rows &&
       !tm_run_read_history(plan->run_dir, plan->step_rows, plan->epoch_rows, error))
     return FALSE;
@@ -320,7 +368,9 @@ static gboolean open_all(TmSession *s, const TmSessionPlan *plan, GError **error
     c = tm_run_read_last(plan->run_dir, &note, error);
     add_note(s, g_steal_pointer(&note));
     if (!c || !tm_session_check(c, s->settings, s->mean, s->std, error)) return FALSE;
+    s->begun = tm_session_begun(plan->run_dir);
   }
+  if (!s->begun) s->begun = tm_settings_to_json(s->settings);
   if (tm_session_cancelled(s)) return cancelled_error(error);
   if (!tm_session_crop(s->data, s->scan, s->settings, &s->crop_w, &s->crop_h, &note, error)) return FALSE;
   add_note(s, note);
@@ -329,7 +379,7 @@ static gboolean open_all(TmSession *s, const TmSessionPlan *plan, GError **error
   if (tm_session_cancelled(s)) return cancelled_error(error);
   activity(plan, _("Reading the first pictures"));
   const guint steps = s->steps; /* as the checkpoint has it */
-  if (!open_loader(s, error)) return FALSE;
+  if (!tm_session_open_loader(s, error)) return FALSE;
   if (c && steps != s->steps) {
     g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
                 _("The run had %u steps an epoch and would now have %u: the pictures or the batch have "
@@ -338,12 +388,14 @@ static gboolean open_all(TmSession *s, const TmSessionPlan *plan, GError **error
     return FALSE;
   }
   note_rest(s);
+  s->n_kept = tm_probes_default(s->all, s->kept);
   return open_run(s, plan, c, error);
 }
 
 TmSession *tm_session_open(const TmSessionPlan *plan, GError **error) {
   TmSession *s = g_new0(TmSession, 1);
-  s->settings = plan->settings;
+  s->now = *plan->settings;
+  s->settings = &s->now;
   s->cancel = plan->cancel;
   s->eval_pixels = TM_EVAL_PIXELS;
   s->tile_pixels = TM_TILE_PIXELS;
@@ -364,20 +416,10 @@ void tm_session_close(TmSession *s) {
   tm_picture_store_free(s->store);
   tm_sample_clear(&s->probed);
   tm_run_close(s->run);
+  close_device(s);
   g_clear_pointer(&s->evals, g_ptr_array_unref);
-  tm_program_free(s->program);
-  if (s->params) {
-    free_array(s, &s->m, s->params->n_value);
-    free_array(s, &s->v, s->params->n_value);
-    free_array(s, &s->sum, s->params->n_value);
-    free_array(s, &s->ema, s->params->n_value);
-    free_array(s, &s->held, s->params->n_value);
-    free_array(s, &s->kept_state, s->params->n_state);
-  }
-  tm_params_free(s->params);
-  tm_train_graph_clear(&s->train);
-  tm_backend_info_clear(&s->info);
-  if (s->backend) tm_backend_close(s->backend);
+  tm_checkpoint_free(s->parked);
+  g_clear_pointer(&s->begun, json_node_unref);
   g_clear_pointer(&s->data, tm_dataset_unref);
   g_clear_pointer(&s->all, tm_dataset_unref);
   tm_scan_free(s->own_scan);
@@ -387,6 +429,7 @@ void tm_session_close(TmSession *s) {
 }
 
 gsize tm_session_memory(const TmSession *s) {
+  if (s->parked) return 0;
   const gsize n = s->params->n_value;
   const gsize arrays =
       n * (gsize)(2 + (s->m != NULL) + (s->v != NULL) + (s->sum != NULL) + (s->ema != NULL) + (s->held != NULL));

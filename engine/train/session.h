@@ -13,6 +13,7 @@
 
 #include "engine/data/loader.h"
 #include "engine/data/sample_cache.h"
+#include "engine/run/change.h"
 #include "engine/run/run_dir.h"
 #include "engine/train/train_graph.h"
 #include "engine/train/trainer.h"
@@ -29,6 +30,7 @@ enum {
 /* Where the run stands: with the arrays, all that a checkpoint holds. */
 typedef struct {
   guint epoch, step; /* the next step; step == steps an epoch: the epoch's end is still to be done */
+  gint64 ahead;      /* steps made beyond epoch * steps + step: the batch was changed on the way */
   guint64 updates;   /* optimizer updates made: bias correction */
   guint skipped;     /* steps left out */
   guint replaced;    /* pictures that could not be read */
@@ -82,14 +84,18 @@ typedef struct _TmSession {
   TmDataset *data; /* without what the scan left out */
   const TmScan *scan;
   TmScan *own_scan;
-  const TmSettings *settings;
+  TmSettings now; /* as begun or resumed, and as steered since (steer.c) */
+  const TmSettings *settings; /* &now */
+  JsonNode *begun;            /* the settings the run began with */
   const gint *cancel; /* atomic: not 0 ends long work early with TM_ERROR_CANCELLED */
   double mean[3], std[3];
   guint classes;
   float *class_weights; /* host copy, one a class */
 
-  TmBackend *backend;
+  TmBackend *backend; /* NULL while parked, as all that is on it */
   TmBackendInfo info;
+  const char *backend_name; /* static */
+  gsize parameters;         /* trained elements */
   TmDType precision;
   TmTrainGraph train;
   TmParams *params;
@@ -110,11 +116,14 @@ typedef struct _TmSession {
   TmSampleCache *judged; /* the val pictures: decoded once when they fit */
   TmSample probed;       /* the probe's picture, once read */
   guint probed_entry;
+  guint kept[TM_MAX_PROBES], n_kept; /* pictures whose masks are kept at every epoch */
   TmLoader *loader;
   double last_waited, last_decode, last_augment;
   guint steps; /* an epoch */
   TmRunDir *run;
   TmPosition at;
+  int next_batch; /* asked for; from the next epoch on. 0: none */
+  TmCheckpoint *parked; /* all of the device's arrays, while it is given back; else NULL */
   char *note; /* what opening noticed; a sentence or NULL */
 } TmSession;
 
@@ -122,7 +131,7 @@ typedef struct _TmSession {
 typedef struct {
   TmDataset *data;
   const TmScan *scan;         /* or NULL */
-  const TmSettings *settings; /* outlives the session */
+  const TmSettings *settings;
   const char *run_dir;        /* NULL: nothing is kept, and nothing may be saved */
   gboolean resume;
   const gint *cancel;
@@ -138,8 +147,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmSession, tm_session_close)
 static inline gboolean tm_session_cancelled(const TmSession *s) {
   return s->cancel && g_atomic_int_get(s->cancel) != 0;
 }
+/** Steps made, skipped ones too: the number of the next. */
 static inline guint64 tm_session_total(const TmSession *s) {
-  return (guint64)s->at.epoch * s->steps + s->at.step;
+  return (guint64)((gint64)s->at.epoch * s->steps + s->at.step + s->at.ahead);
+}
+/** How far the schedule has come, of tm_session_places(): the same share of the run whatever the batch was. */
+static inline guint64 tm_session_place(const TmSession *s) { return (guint64)s->at.epoch * s->steps + s->at.step; }
+static inline guint64 tm_session_places(const TmSession *s) {
+  return (guint64)s->settings->epochs * s->steps;
 }
 /** Bytes the run holds on the device. */
 gsize tm_session_memory(const TmSession *s);
@@ -162,6 +177,27 @@ gboolean tm_estimate_fit(TmTrainGraph *t, TmBackend *backend, TmDType precision,
 gsize tm_session_judged(const TmSettings *s);
 TmLoaderOptions tm_session_loading(const TmSettings *s, int crop_w, int crop_h);
 
+/** Builds the program of a step of the present settings on the open device. */
+gboolean tm_session_build(TmSession *s, GError **error);
+/** Starts the loader anew at s->at, with the present settings. */
+gboolean tm_session_open_loader(TmSession *s, GError **error);
+/** Writes s->class_weights to the device. */
+gboolean tm_session_write_weights(TmSession *s, GError **error);
+/** Gives back all the session holds on the device, and the device: its arrays wait in host memory, bit for bit. */
+gboolean tm_session_park(TmSession *s, GError **error);
+/** Takes the device again; no-op when it was not given back. */
+gboolean tm_session_unpark(TmSession *s, GError **error);
+
+/* steer.c */
+/** Sets @key to @to from the next step on (the batch: from the next epoch on) and records it in the run's steering.jsonl.
+ * @made (may be set) says what; it stays NULL for what waits, or changes nothing. On failure all is as before. */
+gboolean tm_session_change(TmSession *s, const char *key, const char *to, gboolean undo, TmChange **made, GError **error);
+/** Does what waits for an epoch's beginning, if this is one. */
+gboolean tm_session_change_waiting(TmSession *s, TmChange **made, GError **error);
+/** Of a resumed run: where what holds now is not what the run began with and its changes make of it, that becomes a change at this
+ * step: the user gave another setting, or a change was made after the checkpoint at its very step. */
+gboolean tm_session_record_differences(TmSession *s, GError **error);
+
 /** One step at s->at, which moves on. TRUE with r->skipped when it was left out; FALSE: the run cannot go on.
  */
 gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error);
@@ -176,8 +212,9 @@ gboolean tm_session_validate(TmSession *s, TmScore *out, GError **error);
 /** Predicts @sample into @labels (h*w). */
 gboolean tm_session_predict(TmSession *s, const TmSample *sample, guint8 *labels, GError **error);
 TmProbe *tm_session_probe(TmSession *s, guint entry, GError **error);
-/** Keeps the probe's mask in the run folder. */
-gboolean tm_session_keep_probe(TmSession *s, const TmProbe *p, GError **error);
+/** Keeps a mask in the run folder of each of s->kept, as the net sees them now. One that cannot be read is kept no longer, and @note (may be
+ * set) says so. FALSE when the device or the disk fails. */
+gboolean tm_session_keep_probes(TmSession *s, char **note, GError **error);
 
 /* eval.c */
 /** Its graph for e->n pictures of e->w x e->h, and what it is to be compiled with; borrows from @e. */
@@ -207,10 +244,16 @@ gboolean tm_session_tiles(TmSession *s, const TmSample *sample, TmTileFunc each,
                           GError **error);
 
 /* save.c */
+/** All that a run needs to go on, read from the device. */
+TmCheckpoint *tm_session_checkpoint(TmSession *s, GError **error);
 gboolean tm_session_save_last(TmSession *s, GError **error);
 gboolean tm_session_save_best(TmSession *s, GError **error);
 /** Puts a checkpoint's arrays and position into @s. */
 gboolean tm_session_load(TmSession *s, TmCheckpoint *c, GError **error);
+/** The arrays alone. */
+gboolean tm_session_load_arrays(TmSession *s, const TmCheckpoint *c, GError **error);
+/** The settings that the run at @run_dir began with; NULL when its run.json does not tell. */
+JsonNode *tm_session_begun(const char *run_dir);
 /** Settings, data, machine; @result: state's name and the best so far, when the run has ended, or NULL. */
 gboolean tm_session_write_info(TmSession *s, const char *result, GError **error);
 /** Does the checkpoint's net fit @settings? TM_ERROR_SETTING names the first that differs. Fills mean and

@@ -61,7 +61,6 @@ static void adapt_scale(TmSession *s, const TmStepResult *r) {
 
 static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
   const TmSettings *o = s->settings;
-  const guint64 total = (guint64)o->epochs * s->steps;
   const TmUpdate u = {
       .kind = g_str_equal(o->optimizer, "sgd")    ? TM_OPTIMIZER_SGD
               : g_str_equal(o->optimizer, "adam") ? TM_OPTIMIZER_ADAM
@@ -74,7 +73,7 @@ static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
       /* PyTorch's clip_grad_norm_, its 1e-6 included. */
       .grad_scale = (float)((o->clip > 0 ? MIN(1.0, o->clip / (r->grad_norm + 1e-6)) : 1.0) / scale_of(s)),
       .lr = (float)r->lr,
-      .beta1 = (float)tm_schedule_beta1(o, tm_session_total(s), total),
+      .beta1 = (float)tm_schedule_beta1(o, tm_session_place(s), tm_session_places(s)),
       .beta2 = 0.999f,
       .eps = 1e-8f,
       .weight_decay = (float)o->weight_decay,
@@ -176,8 +175,7 @@ static void tell_replaced(const TmBatch *b, TmStepResult *r) {
 gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error) {
   *r = (TmStepResult){.loss = NAN, .grad_norm = NAN};
   const double begin = now();
-  r->lr = tm_schedule_lr(s->settings, tm_session_total(s), (guint64)s->settings->epochs * s->steps) *
-          s->at.lr_factor;
+  r->lr = tm_schedule_lr(s->settings, tm_session_place(s), tm_session_places(s)) * s->at.lr_factor;
   const TmBatch *b = tm_loader_next(s->loader, error);
   if (!b) return FALSE;
   loader_times(s, r);

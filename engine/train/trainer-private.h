@@ -2,7 +2,7 @@
  * thread).
  *
  * Invariants:
- *  1. `snap`, `probe`, `steps`, `epochs` are touched under `lock` only; everything marked "thread" by the
+ *  1. `snap`, `probe`, `steps`, `epochs`, `changes` are touched under `lock` only; everything marked "thread" by the
  * trainer's thread only, or before it starts.
  *  2. The state goes back to nothing: after FINISHED, STOPPED or FAILED no field of the snapshot changes and
  * no callback comes.
@@ -24,22 +24,34 @@
 
 typedef enum {
   TM_COMMAND_PAUSE,
+  TM_COMMAND_PARK,
   TM_COMMAND_RESUME,
   TM_COMMAND_STEP,
   TM_COMMAND_STOP,
   TM_COMMAND_STOP_NOW,
   TM_COMMAND_SAVE,
-  TM_COMMAND_SET_LR,
+  TM_COMMAND_CHANGE,
   TM_COMMAND_SET_PROBE,
+  TM_COMMAND_SET_PROBES,
   TM_N_COMMANDS,
 } TmCommandKind;
 
 typedef struct {
   TmCommandKind kind;
-  double factor; /* SET_LR */
-  guint entry;   /* SET_PROBE */
-  gboolean save; /* STOP_NOW */
+  char *key, *to; /* CHANGE; owned */
+  gboolean undo;  /* CHANGE */
+  guint entry;    /* SET_PROBE */
+  guint entries[TM_MAX_PROBES], n_entries; /* SET_PROBES */
+  gboolean save;  /* STOP_NOW */
 } TmCommand;
+
+static inline void tm_command_free(TmCommand *c) {
+  if (!c) return;
+  g_free(c->key);
+  g_free(c->to);
+  g_free(c);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmCommand, tm_command_free)
 
 /* How the thread leaves its loop. */
 typedef enum { TM_FLOW_GO, TM_FLOW_STOP, TM_FLOW_STOP_NOW, TM_FLOW_FINISH, TM_FLOW_FAIL } TmFlow;
@@ -63,6 +75,11 @@ struct _TmTrainer {
   TmSnapshot snap;
   TmProbe *probe;
   GArray *steps, *epochs;
+  GPtrArray *changes; /* TmChange */
+
+  GPtrArray *replay; /* TmChange to make again; set before the start, the thread's from there on; NULL: none */
+  guint replayed;    /* of them */
+  guint64 until;     /* steps after which a replay stops; 0: none */
 
   /* thread */
   GThread *self;
@@ -86,6 +103,25 @@ struct _TmTrainer {
 };
 
 gpointer tm_trainer_thread(gpointer trainer);
+
+/* worker.c. Thread. */
+/** Ends the run with @error (taken). */
+void tm_worker_fail(TmTrainer *t, GError *error);
+/** What leaves the run as it was is only told; a lost device ends it. Takes @error. */
+void tm_worker_fail_softly(TmTrainer *t, GError *error);
+/** Copies where the session stands into the snapshot. */
+void tm_worker_publish(TmTrainer *t);
+
+/* worker_steer.c. Thread. */
+void tm_worker_change(TmTrainer *t, const char *key, const char *to, gboolean undo);
+/** Makes the change that waited for an epoch's beginning, if this is one. */
+void tm_worker_change_waiting(TmTrainer *t);
+/** Makes the changes that are due of the run that is made again, and stops where it did. */
+void tm_worker_replay(TmTrainer *t);
+void tm_worker_give_device(TmTrainer *t);
+/** FALSE: it cannot be had at present, and the notice says why. */
+gboolean tm_worker_take_device(TmTrainer *t);
+
 /** Puts the new state out and calls the callback. Thread. */
 void tm_trainer_set_state(TmTrainer *t, TmTrainerState state);
 void tm_trainer_set_notice(TmTrainer *t, const char *notice);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/train/steer.h"
 #include "engine/train/trainer-private.h"
 
 static gboolean ended(TmTrainerState s) {
@@ -52,11 +53,12 @@ TmTrainer *tm_trainer_new(TmDataset *d, const TmScan *scan, const TmSettings *s,
   t->settings = *s;
   t->run_dir = g_strdup(run_dir);
   t->resume = resume;
-  t->commands = g_async_queue_new_full(g_free);
+  t->commands = g_async_queue_new_full((GDestroyNotify)tm_command_free);
   g_mutex_init(&t->lock);
   g_cond_init(&t->ended);
   t->steps = g_array_new(FALSE, FALSE, sizeof(TmStepRow));
   t->epochs = g_array_new(FALSE, FALSE, sizeof(TmEpochRow));
+  t->changes = g_ptr_array_new_with_free_func((GDestroyNotify)tm_change_free);
   t->val_loss = t->val_miou = NAN;
   t->validated_at = G_MAXUINT64;
   t->snap = (TmSnapshot){.state = TM_STATE_IDLE,
@@ -65,6 +67,8 @@ TmTrainer *tm_trainer_new(TmDataset *d, const TmScan *scan, const TmSettings *s,
                          .smooth_loss = NAN,
                          .lr = NAN,
                          .grad_norm = NAN,
+                         .lr_factor = 1,
+                         .settings = *s,
                          .val_loss = NAN,
                          .val_miou = NAN,
                          .best_miou = NAN,
@@ -83,6 +87,8 @@ void tm_trainer_free(TmTrainer *t) {
   tm_probe_free(t->probe);
   g_array_unref(t->steps);
   g_array_unref(t->epochs);
+  g_ptr_array_unref(t->changes);
+  g_clear_pointer(&t->replay, g_ptr_array_unref);
   g_async_queue_unref(t->commands);
   g_clear_error(&t->failure);
   g_mutex_clear(&t->lock);
@@ -115,9 +121,11 @@ void tm_trainer_start(TmTrainer *t) {
 static void command(TmTrainer *t, TmCommand c) {
   g_mutex_lock(&t->lock);
   const TmTrainerState state = t->snap.state;
-  const gboolean lasting = c.kind == TM_COMMAND_SET_LR || c.kind == TM_COMMAND_SET_PROBE;
+  const gboolean lasting = c.kind == TM_COMMAND_CHANGE || c.kind == TM_COMMAND_SET_PROBE || c.kind == TM_COMMAND_SET_PROBES;
   if (!ended(state) && (state != TM_STATE_IDLE || lasting)) {
     if (c.kind == TM_COMMAND_STOP_NOW) g_atomic_int_set(&t->abort, 1);
+    c.key = g_strdup(c.key);
+    c.to = g_strdup(c.to);
     g_async_queue_push(t->commands, g_memdup2(&c, sizeof c));
   }
   g_mutex_unlock(&t->lock);
@@ -125,6 +133,9 @@ static void command(TmTrainer *t, TmCommand c) {
 
 void tm_trainer_pause(TmTrainer *t) {
   command(t, (TmCommand){.kind = TM_COMMAND_PAUSE});
+}
+void tm_trainer_park(TmTrainer *t) {
+  command(t, (TmCommand){.kind = TM_COMMAND_PARK});
 }
 void tm_trainer_resume(TmTrainer *t) {
   command(t, (TmCommand){.kind = TM_COMMAND_RESUME});
@@ -144,11 +155,31 @@ void tm_trainer_stop_now(TmTrainer *t, gboolean save) {
 }
 
 void tm_trainer_set_lr(TmTrainer *t, double factor) {
-  if (isfinite(factor) && factor >= 0) command(t, (TmCommand){.kind = TM_COMMAND_SET_LR, .factor = factor});
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  if (isfinite(factor) && factor >= 0)
+    tm_trainer_change(t, TM_RATE_FACTOR, g_ascii_dtostr(text, sizeof text, factor), FALSE);
+}
+
+void tm_trainer_change(TmTrainer *t, const char *key, const char *to, gboolean undo) {
+  command(t, (TmCommand){.kind = TM_COMMAND_CHANGE, .key = (char *)key, .to = (char *)to, .undo = undo});
+}
+
+void tm_trainer_set_replay(TmTrainer *t, const GPtrArray *changes, guint64 until) {
+  g_clear_pointer(&t->replay, g_ptr_array_unref);
+  t->replay = g_ptr_array_new_with_free_func((GDestroyNotify)tm_change_free);
+  for (guint i = 0; i < changes->len; i++) g_ptr_array_add(t->replay, tm_change_copy(changes->pdata[i]));
+  t->until = until;
 }
 
 void tm_trainer_set_probe(TmTrainer *t, guint entry) {
   if (entry < tm_dataset_n(t->data)) command(t, (TmCommand){.kind = TM_COMMAND_SET_PROBE, .entry = entry});
+}
+
+void tm_trainer_set_probes(TmTrainer *t, const guint *entries, guint n) {
+  TmCommand c = {.kind = TM_COMMAND_SET_PROBES};
+  for (guint i = 0; i < n && c.n_entries < TM_MAX_PROBES; i++)
+    if (entries[i] < tm_dataset_n(t->data)) c.entries[c.n_entries++] = entries[i];
+  command(t, c);
 }
 
 /* ---- reading ---- */
@@ -214,6 +245,13 @@ guint tm_trainer_steps(TmTrainer *t, guint from, GArray *out) {
 }
 guint tm_trainer_epochs(TmTrainer *t, guint from, GArray *out) {
   return rows(t, t->epochs, from, out);
+}
+GPtrArray *tm_trainer_changes(TmTrainer *t, guint from) {
+  GPtrArray *out = g_ptr_array_new_with_free_func((GDestroyNotify)tm_change_free);
+  g_mutex_lock(&t->lock);
+  for (guint i = from; i < t->changes->len; i++) g_ptr_array_add(out, tm_change_copy(t->changes->pdata[i]));
+  g_mutex_unlock(&t->lock);
+  return out;
 }
 const TmSettings *tm_trainer_settings(TmTrainer *t) {
   return &t->settings;

@@ -1,6 +1,7 @@
 /* worker.c: the trainer's thread: its loop, and what each command does. */
 #include <glib/gi18n.h>
 #include <math.h>
+#include <string.h>
 
 #include "engine/train/trainer-private.h"
 
@@ -11,7 +12,7 @@ enum {
   PROBE_SHARE = 33,
 };
 
-static void fail(TmTrainer *t, GError *error) {
+void tm_worker_fail(TmTrainer *t, GError *error) {
   if (t->flow == TM_FLOW_FAIL) {
     g_error_free(error);
     return;
@@ -46,12 +47,12 @@ static TmStepTimes recent_times(const TmTrainer *t) {
 static double seconds_left(const TmTrainer *t, double step_s) {
   const TmSession *s = t->session;
   if (t->n_times == 0) return NAN;
-  const guint64 total = (guint64)t->settings.epochs * s->steps, done = tm_session_total(s);
+  const guint64 total = tm_session_places(s), done = tm_session_place(s);
   return (double)(total - MIN(done, total)) * step_s +
-         (double)(t->settings.epochs - (int)s->at.epoch) * t->validation_s;
+         (double)(s->settings->epochs - (int)s->at.epoch) * t->validation_s;
 }
 
-static void publish(TmTrainer *t) {
+void tm_worker_publish(TmTrainer *t) {
   const TmSession *s = t->session;
   const TmPosition *p = &s->at;
   const TmStepTimes m = recent_times(t);
@@ -63,6 +64,12 @@ static void publish(TmTrainer *t) {
   o->step = p->step;
   o->steps = s->steps;
   o->total_step = tm_session_total(s);
+  o->share = MIN(1.0, (double)tm_session_place(s) / (double)MAX(tm_session_places(s), 1));
+  o->epochs = (guint)s->settings->epochs;
+  o->lr_factor = p->lr_factor;
+  o->settings = *s->settings;
+  o->next_batch = s->next_batch;
+  o->parked = s->parked != NULL;
   o->smooth_loss = p->smooth_weight > 0 ? p->smooth / p->smooth_weight : NAN;
   o->val_loss = t->val_loss;
   o->val_miou = t->val_miou;
@@ -72,7 +79,7 @@ static void publish(TmTrainer *t) {
   o->replaced = p->replaced;
   o->seconds = p->seconds;
   o->seconds_left = left;
-  o->images_per_s = m.step > 0 ? t->settings.batch / m.step : 0;
+  o->images_per_s = m.step > 0 ? s->settings->batch / m.step : 0;
   o->times = m;
   o->run_times = tm_step_sum_mean(&t->run_times);
   o->memory = memory;
@@ -99,6 +106,15 @@ static gboolean lost(const GError *e) {
   return g_error_matches(e, TM_ERROR, TM_ERROR_DEVICE);
 }
 
+void tm_worker_fail_softly(TmTrainer *t, GError *error) {
+  if (lost(error)) {
+    tm_worker_fail(t, error);
+    return;
+  }
+  tm_trainer_set_notice(t, error->message);
+  g_error_free(error);
+}
+
 /* Tries once. FALSE with the reason as the notice; a lost device ends the run. */
 static gboolean try_save(TmTrainer *t, gboolean (*save)(TmSession *, GError **)) {
   g_autoptr(GError) e = NULL;
@@ -107,7 +123,7 @@ static gboolean try_save(TmTrainer *t, gboolean (*save)(TmSession *, GError **))
     return TRUE;
   }
   if (lost(e))
-    fail(t, g_steal_pointer(&e));
+    tm_worker_fail(t, g_steal_pointer(&e));
   else
     tm_trainer_set_notice(t, e->message);
   return e && not_finite(e); /* nothing to be had by trying again: training goes on, the old file stays */
@@ -138,13 +154,23 @@ static void do_pause(TmTrainer *t, const TmCommand *c) {
 
 static void do_resume(TmTrainer *t, const TmCommand *c) {
   (void)c;
-  tm_trainer_set_state(t, TM_STATE_TRAINING);
+  if (tm_worker_take_device(t)) tm_trainer_set_state(t, TM_STATE_TRAINING);
 }
 
 static void do_step(TmTrainer *t, const TmCommand *c) {
   (void)c;
+  if (!tm_worker_take_device(t)) return;
   t->one_step = TRUE;
   if (t->state == TM_STATE_PAUSED) tm_trainer_set_state(t, TM_STATE_TRAINING);
+}
+
+static void do_park(TmTrainer *t, const TmCommand *c) {
+  if (t->state != TM_STATE_PAUSED) do_pause(t, c);
+  if (t->flow != TM_FLOW_FAIL) tm_worker_give_device(t);
+}
+
+static void do_change(TmTrainer *t, const TmCommand *c) {
+  tm_worker_change(t, c->key, c->to, c->undo);
 }
 
 static void do_stop(TmTrainer *t, const TmCommand *c) {
@@ -164,26 +190,16 @@ static void do_save(TmTrainer *t, const TmCommand *c) {
   tm_trainer_tell(t, TRUE);
 }
 
-static void do_set_lr(TmTrainer *t, const TmCommand *c) {
-  TmSession *s = t->session;
-  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
-  g_autofree char *time = g_date_time_format_iso8601(now);
-  JsonObject *change = json_object_new();
-  json_object_set_int_member(change, "step", (gint64)tm_session_total(s));
-  json_object_set_string_member(change, "time", time);
-  json_object_set_string_member(change, "change", "lr_factor");
-  json_object_set_double_member(change, "from", s->at.lr_factor);
-  json_object_set_double_member(change, "to", c->factor);
-  s->at.lr_factor = c->factor;
-  g_autoptr(GError) e = NULL;
-  if (!tm_run_add_change(s->run, change, &e)) tm_trainer_set_notice(t, e->message);
-}
-
-static void draw_probe(TmTrainer *t, gboolean keep);
+static void draw_probe(TmTrainer *t);
 
 static void do_set_probe(TmTrainer *t, const TmCommand *c) {
   t->session->at.probe_entry = c->entry;
-  draw_probe(t, FALSE);
+  if (!t->session->parked) draw_probe(t);
+}
+
+static void do_set_probes(TmTrainer *t, const TmCommand *c) {
+  t->session->n_kept = c->n_entries;
+  memcpy(t->session->kept, c->entries, sizeof c->entries);
 }
 
 /* What a command does in the states in which commands are carried out; NULL: nothing. In PREPARING and
@@ -193,13 +209,15 @@ typedef void (*Action)(TmTrainer *t, const TmCommand *c);
 static const Action actions[TM_N_COMMANDS][2] = {
     /*                          TRAINING      PAUSED */
     [TM_COMMAND_PAUSE] =       {do_pause,     NULL},
+    [TM_COMMAND_PARK] =        {do_park,      do_park},
     [TM_COMMAND_RESUME] =      {NULL,         do_resume},
     [TM_COMMAND_STEP] =        {do_step,      do_step},
     [TM_COMMAND_STOP] =        {do_stop,      do_stop},
     [TM_COMMAND_STOP_NOW] =    {do_stop_now,  do_stop_now},
     [TM_COMMAND_SAVE] =        {do_save,      do_save},
-    [TM_COMMAND_SET_LR] =      {do_set_lr,    do_set_lr},
+    [TM_COMMAND_CHANGE] =      {do_change,    do_change},
     [TM_COMMAND_SET_PROBE] =   {do_set_probe, do_set_probe},
+    [TM_COMMAND_SET_PROBES] =  {do_set_probes, do_set_probes},
 };
 /* clang-format on */
 
@@ -209,7 +227,7 @@ static void obey(TmTrainer *t) {
   const TmFlow before = t->flow;
   for (;;) {
     const gboolean paused = t->state == TM_STATE_PAUSED;
-    g_autofree TmCommand *c = paused ? g_async_queue_pop(t->commands) : g_async_queue_try_pop(t->commands);
+    g_autoptr(TmCommand) c = paused ? g_async_queue_pop(t->commands) : g_async_queue_try_pop(t->commands);
     if (!c) return;
     const Action action = actions[c->kind][paused];
     if (action) action(t, c);
@@ -231,18 +249,17 @@ static guint default_probe(const TmDataset *d) {
   return train;
 }
 
-static void draw_probe(TmTrainer *t, gboolean keep) {
+static void draw_probe(TmTrainer *t) {
   TmSession *s = t->session;
   if (s->at.probe_entry >= tm_dataset_n(t->data)) s->at.probe_entry = default_probe(t->data);
   const gint64 begin = g_get_monotonic_time();
   g_autoptr(GError) e = NULL;
   TmProbe *p = tm_session_probe(s, s->at.probe_entry, &e);
-  if (p && keep) tm_session_keep_probe(s, p, &e);
   t->last_probe = g_get_monotonic_time();
   t->probe_cost = t->last_probe - begin;
   t->draw_s += (double)t->probe_cost * 1e-6;
   if (e && lost(e))
-    fail(t, g_steal_pointer(&e));
+    tm_worker_fail(t, g_steal_pointer(&e));
   else if (e)
     tm_trainer_set_notice(t, e->message);
   if (!p) return;
@@ -254,9 +271,16 @@ static void draw_probe(TmTrainer *t, gboolean keep) {
   tm_trainer_tell(t, TRUE);
 }
 
+static void keep_probes(TmTrainer *t) {
+  g_autofree char *note = NULL;
+  GError *e = NULL;
+  if (!tm_session_keep_probes(t->session, &note, &e)) tm_worker_fail_softly(t, e);
+  if (note) tm_trainer_set_notice(t, note);
+}
+
 static void draw_if_due(TmTrainer *t) {
   const gint64 wait = MAX((gint64)PROBE_EVERY, t->probe_cost * PROBE_SHARE);
-  if (g_get_monotonic_time() - t->last_probe >= wait) draw_probe(t, FALSE);
+  if (g_get_monotonic_time() - t->last_probe >= wait) draw_probe(t);
 }
 
 /* ---- a step ---- */
@@ -264,7 +288,7 @@ static void draw_if_due(TmTrainer *t) {
 static void record_step(TmTrainer *t, const TmStepResult *r, guint64 number) {
   TmSession *s = t->session;
   const TmStepRow row = {.step = number,
-                         .epoch = (float)((double)number / s->steps),
+                         .epoch = (float)((double)(tm_session_place(s) - 1) / s->steps),
                          .seconds = (float)s->at.seconds,
                          .loss = (float)r->loss,
                          .lr = (float)r->lr,
@@ -284,7 +308,7 @@ static void record_step(TmTrainer *t, const TmStepResult *r, guint64 number) {
 
 static void skipped(TmTrainer *t, const TmStepResult *r) {
   if (t->session->at.bad_row < BAD_ROW) return;
-  fail(t, g_error_new(TM_ERROR, TM_ERROR_NON_FINITE,
+  tm_worker_fail(t, g_error_new(TM_ERROR, TM_ERROR_NON_FINITE,
                       _("%d steps in a row had to be left out. %s The last good checkpoint is kept: go on "
                         "from it with a lower learning rate."),
                       BAD_ROW, r->why));
@@ -298,7 +322,7 @@ static void one_step(TmTrainer *t) {
   GError *e = NULL;
   if (!tm_session_step(s, &r, &e)) {
     g_free(r.why);
-    fail(t, e);
+    tm_worker_fail(t, e);
     return;
   }
   t->done_here++;
@@ -308,11 +332,11 @@ static void one_step(TmTrainer *t) {
   g_free(r.why);
   if (t->flow == TM_FLOW_FAIL) return;
   if (t->one_step)
-    draw_probe(t, FALSE); /* who steps by hand wants to see what it did */
+    draw_probe(t); /* who steps by hand wants to see what it did */
   else
     draw_if_due(t);
   add_times(t, &r, (double)(g_get_monotonic_time() - begin) * 1e-6);
-  publish(t);
+  tm_worker_publish(t);
   if (t->one_step) {
     t->one_step = FALSE;
     if (t->flow == TM_FLOW_GO) tm_trainer_set_state(t, TM_STATE_PAUSED);
@@ -371,12 +395,15 @@ static gboolean score_and_draw(TmTrainer *t, TmScore *score) {
   GError *e = NULL, *back = NULL;
   tm_trainer_set_state(t, TM_STATE_VALIDATING);
   const gboolean ok = tm_session_judged_begin(s, &e) && tm_session_validate(s, score, &e);
-  if (ok) draw_probe(t, TRUE);
+  if (ok) {
+    draw_probe(t);
+    keep_probes(t);
+  }
   t->draw_s = 0; /* belongs to no step */
-  if (!ok && !g_error_matches(e, TM_ERROR, TM_ERROR_CANCELLED)) fail(t, g_steal_pointer(&e));
+  if (!ok && !g_error_matches(e, TM_ERROR, TM_ERROR_CANCELLED)) tm_worker_fail(t, g_steal_pointer(&e));
   g_clear_error(&e);
   if (!tm_session_judged_end(s, &back))
-    fail(t, back); /* the weights are not where they belong: nothing can follow */
+    tm_worker_fail(t, back); /* the weights are not where they belong: nothing can follow */
   if (t->flow == TM_FLOW_FAIL) return FALSE;
   tm_trainer_set_state(t, TM_STATE_TRAINING);
   return ok;
@@ -413,7 +440,7 @@ static gboolean judge(TmTrainer *t) {
   show_remark(t, score.remark, score.unreadable);
   if (!record_epoch(t, &score, best, &e))
     tm_trainer_set_notice(t, e->message); /* the checkpoint that follows pauses if the disk is full */
-  publish(t);
+  tm_worker_publish(t);
   if (!best || save_or_pause(t, tm_session_save_best)) return TRUE;
   s->at = before;
   return FALSE;
@@ -427,7 +454,7 @@ static void end_epoch(TmTrainer *t) {
   s->at.loss_sum = 0;
   s->at.loss_n = 0;
   t->epoch_times = (TmStepSum){0};
-  publish(t);
+  tm_worker_publish(t);
   save_or_pause(t, tm_session_save_last);
 }
 
@@ -435,8 +462,9 @@ static void end_epoch(TmTrainer *t) {
 
 static gboolean finished(TmTrainer *t) {
   const TmPosition *p = &t->session->at;
-  if ((int)p->epoch >= t->settings.epochs) return TRUE;
-  if (t->settings.stop_after == 0 || p->since_best < (guint)t->settings.stop_after || isnan(p->best_miou))
+  const TmSettings *o = t->session->settings;
+  if ((int)p->epoch >= o->epochs) return TRUE;
+  if (o->stop_after == 0 || p->since_best < (guint)o->stop_after || isnan(p->best_miou))
     return FALSE;
   g_autofree char *text = g_strdup_printf(ngettext("Stopped early: no gain for %u epoch.",
                                                    "Stopped early: no gain for %u epochs.", p->since_best),
@@ -449,6 +477,8 @@ static void train(TmTrainer *t) {
   TmSession *s = t->session;
   while (t->flow == TM_FLOW_GO) {
     obey(t);
+    if (t->flow == TM_FLOW_GO) tm_worker_change_waiting(t);
+    if (t->flow == TM_FLOW_GO) tm_worker_replay(t);
     if (t->flow != TM_FLOW_GO) break;
     if (finished(t))
       t->flow = TM_FLOW_FINISH;
@@ -458,7 +488,7 @@ static void train(TmTrainer *t) {
       one_step(t);
   }
   if (t->flow == TM_FLOW_STOP && t->done_here > 0) {
-    if (t->validated_at != tm_session_total(s)) {
+    if (t->validated_at != tm_session_total(s) && tm_worker_take_device(t)) {
       if (s->at.step >= s->steps)
         end_epoch(t);
       else
@@ -477,7 +507,7 @@ static void finish(TmTrainer *t) {
     if (not_finite(e))
       tm_trainer_set_notice(t, e->message);
     else {
-      fail(t, g_steal_pointer(&e));
+      tm_worker_fail(t, g_steal_pointer(&e));
       end = TM_STATE_FAILED;
     }
     g_clear_error(&e);
@@ -486,7 +516,7 @@ static void finish(TmTrainer *t) {
     static const char *const names[] = {
         [TM_STATE_FINISHED] = "finished", [TM_STATE_STOPPED] = "stopped", [TM_STATE_FAILED] = "failed"};
     if (!tm_session_write_info(t->session, names[end], &e)) tm_trainer_set_notice(t, e->message);
-    publish(t);
+    tm_worker_publish(t);
     tm_session_close(t->session);
     t->session = NULL;
   }
@@ -520,11 +550,14 @@ static gboolean open_session(TmTrainer *t) {
       t->flow = TM_FLOW_STOP;
       g_error_free(e);
     } else {
-      fail(t, e);
+      tm_worker_fail(t, e);
     }
     return FALSE;
   }
+  GPtrArray *changes = t->resume ? tm_run_read_changes(t->run_dir) : NULL;
   g_mutex_lock(&t->lock);
+  if (changes) g_ptr_array_extend_and_steal(t->changes, changes);
+  t->snap.n_changes = t->changes->len;
   if (steps->len) g_array_append_vals(t->steps, steps->data, steps->len);
   if (epochs->len) {
     g_array_append_vals(t->epochs, epochs->data, epochs->len);
@@ -542,7 +575,7 @@ gpointer tm_trainer_thread(gpointer trainer) {
   tm_trainer_set_state(t, TM_STATE_PREPARING);
   if (open_session(t)) {
     publish_device(t);
-    publish(t);
+    tm_worker_publish(t);
     if (t->session->note) tm_trainer_set_notice(t, t->session->note);
     tm_trainer_set_activity(t, NULL);
     tm_trainer_set_state(t, TM_STATE_TRAINING);
@@ -550,7 +583,7 @@ gpointer tm_trainer_thread(gpointer trainer) {
      * resumed. */
     if (!t->resume) save_or_pause(t, tm_session_save_last);
     t->last_save = g_get_monotonic_time();
-    if (t->flow == TM_FLOW_GO) draw_probe(t, FALSE);
+    if (t->flow == TM_FLOW_GO) draw_probe(t);
     train(t);
   }
   finish(t);

@@ -48,10 +48,10 @@ static void test_learns(void) {
   Run r = {0};
   fixture_settings(&r.settings);
   r.settings.base = 4;
-  open_run(&r, 4, 1, 32, 32);
   r.settings.epochs = 60;
   g_assert_true(tm_settings_set(&r.settings, "schedule", "constant", NULL));
   r.settings.warmup = 0;
+  open_run(&r, 4, 1, 32, 32);
   const double first = step(r.s).loss;
   double last = first;
   for (guint i = 0; i < 40; i++) {
