@@ -149,7 +149,7 @@ static void test_arena_is_tight(Fixture *f, gconstpointer data) {
 static void test_plan(Fixture *f, gconstpointer data) {
   (void)data;
   g_autoptr(GError) error = NULL;
-  g_autoptr(TmProgram) p = compile(f, FALSE, FALSE);
+  g_autoptr(TmProgram) p G_GNUC_UNUSED = compile(f, FALSE, FALSE); /* makes the net */
   const TmProgramOptions o = {.precision = TM_F32, .n_outputs = 1, .outputs = &f->n->loss,
                               .n_grads = f->n->grads->len, .params = (TmNode *const *)f->n->params->pdata,
                               .grads = (TmNode *const *)f->n->grads->pdata};
