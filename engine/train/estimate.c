@@ -165,9 +165,9 @@ static void count_pictures(Job *j) {
   const TmScan *s = j->scan;
   const gsize each = (gsize)((s->min_w + s->max_w) / 2) * (gsize)((s->min_h + s->max_h) / 2) * 4;
   const TmLoaderOptions loading = tm_session_loading(j->settings, j->crop_w, j->crop_h);
-  j->out->pictures =
-      tm_loader_memory(&loading, each * tm_dataset_n_split(j->data, TM_SPLIT_TRAIN)) +
-      tm_sample_cache_memory(tm_session_judged(j->settings), each * tm_dataset_n_split(j->data, TM_SPLIT_VAL));
+  j->out->pictures = tm_loader_memory(&loading, each * tm_dataset_n_split(j->data, TM_SPLIT_TRAIN)) +
+                     tm_sample_cache_memory(tm_session_judged(j->settings),
+                                            each * tm_dataset_n_split(j->data, TM_SPLIT_VAL));
 }
 
 /* ---- all of it ---- */
@@ -216,7 +216,7 @@ static gboolean estimate(Job *j, GError **error) {
   e->memory = beside(e) + e->activations + e->engine;
   e->step_s = e->step_s * j->settings->accumulate + e->update_s;
   e->steps = MAX(tm_dataset_n_split(j->data, TM_SPLIT_TRAIN) / (guint)j->settings->batch, 1);
-  e->epoch_s = e->steps * e->step_s + e->validation_s;
+  e->epoch_s = e->steps * e->step_s + e->validation_s / j->settings->validate_every;
   e->graph = g_steal_pointer(&j->train.graph);
   return TRUE;
 }

@@ -49,7 +49,7 @@ static double seconds_left(const TmTrainer *t, double step_s) {
   if (t->n_times == 0) return NAN;
   const guint64 total = tm_session_places(s), done = tm_session_place(s);
   return (double)(total - MIN(done, total)) * step_s +
-         (double)(s->settings->epochs - (int)s->at.epoch) * t->validation_s;
+         (double)(s->settings->epochs - (int)s->at.epoch) / s->settings->validate_every * t->validation_s;
 }
 
 void tm_worker_publish(TmTrainer *t) {
@@ -388,13 +388,21 @@ static gboolean record_epoch(TmTrainer *t, const TmScore *score, gboolean best, 
   return tm_run_add_epoch(s->run, &row, table->n, names, iou, error);
 }
 
-/* Validation with the weights that are judged, and the probe as they see it. FALSE when it was cut short or
- * failed. */
-static gboolean score_and_draw(TmTrainer *t, TmScore *score) {
+/* Is this epoch's end one after which the net is validated? Always where the run ends or is stopped. */
+static gboolean validation_due(TmTrainer *t) {
+  const TmSession *s = t->session;
+  const guint done = s->at.epoch + 1;
+  return t->flow != TM_FLOW_GO || done % (guint)s->settings->validate_every == 0 ||
+         done >= (guint)s->settings->epochs;
+}
+
+/* Validation with the weights that are judged, where it is due, and the probe as they see it. FALSE when it
+ * was cut short or failed. */
+static gboolean score_and_draw(TmTrainer *t, gboolean due, TmScore *score) {
   TmSession *s = t->session;
   GError *e = NULL, *back = NULL;
   tm_trainer_set_state(t, TM_STATE_VALIDATING);
-  const gboolean ok = tm_session_judged_begin(s, &e) && tm_session_validate(s, score, &e);
+  const gboolean ok = tm_session_judged_begin(s, &e) && (!due || tm_session_validate(s, score, &e));
   if (ok) {
     draw_probe(t);
     keep_probes(t);
@@ -409,8 +417,9 @@ static gboolean score_and_draw(TmTrainer *t, TmScore *score) {
   return ok;
 }
 
-/* Is it the best so far? Never when a number is missing: a comparison with NaN decides nothing. */
-static gboolean take_best(TmSession *s, const TmScore *score) {
+/* Is it the best so far, @epochs after the last score? Never when a number is missing: a comparison with NaN
+ * decides nothing. */
+static gboolean take_best(TmSession *s, guint epochs, const TmScore *score) {
   const gboolean usable = isfinite(score->miou) && isfinite(score->loss) && s->at.bad_row == 0;
   const gboolean best = usable && (isnan(s->at.best_miou) || score->miou > s->at.best_miou);
   if (best) {
@@ -418,26 +427,31 @@ static gboolean take_best(TmSession *s, const TmScore *score) {
     s->at.best_epoch = s->at.epoch;
     s->at.since_best = 0;
   } else if (s->at.step == s->steps) {
-    s->at.since_best++;
+    s->at.since_best += epochs;
   }
   return best;
 }
 
-/* Scores, records, keeps the best. FALSE when cut short: the position is as before, and it can be done again.
+/* Scores where it is due, records, keeps the best. FALSE when cut short: the position is as before, and it
+ * can be done again.
  */
 static gboolean judge(TmTrainer *t) {
   TmSession *s = t->session;
-  g_auto(TmScore) score = {0};
+  g_auto(TmScore) score = {.loss = NAN, .miou = NAN, .accuracy = NAN};
   g_autoptr(GError) e = NULL;
   const TmPosition before = s->at;
+  const gboolean due = validation_due(t);
   const gint64 begin = g_get_monotonic_time();
-  if (!score_and_draw(t, &score)) return FALSE;
-  t->validation_s = (double)(g_get_monotonic_time() - begin) * 1e-6;
-  t->val_loss = score.loss;
-  t->val_miou = score.miou;
-  t->validated_at = tm_session_total(s);
-  const gboolean best = take_best(s, &score);
-  show_remark(t, score.remark, score.unreadable);
+  if (!score_and_draw(t, due, &score)) return FALSE;
+  gboolean best = FALSE;
+  if (due) {
+    t->validation_s = (double)(g_get_monotonic_time() - begin) * 1e-6;
+    t->val_loss = score.loss;
+    t->val_miou = score.miou;
+    best = take_best(s, (guint)s->settings->validate_every, &score);
+    t->validated_at = tm_session_total(s);
+    show_remark(t, score.remark, score.unreadable);
+  }
   if (!record_epoch(t, &score, best, &e))
     tm_trainer_set_notice(t, e->message); /* the checkpoint that follows pauses if the disk is full */
   tm_worker_publish(t);

@@ -363,6 +363,41 @@ static void test_early_stop(void) {
   close_run(&r);
 }
 
+/* Validated every second epoch and after the last; early stopping counts epochs all the same. */
+static void test_validate_every(void) {
+  TmSettings s;
+  fixture_settings(&s);
+  s.epochs = 5;
+  s.validate_every = 2;
+  Run r;
+  open_run(&r, &s, 4, 1);
+  tm_trainer_start(r.t);
+  g_assert_true(tm_trainer_wait(r.t, NULL));
+  g_autoptr(GArray) epochs = fixture_epochs(r.t);
+  g_assert_cmpuint(epochs->len, ==, 5);
+  for (guint i = 0; i < 5; i++) {
+    const TmEpochRow *row = &g_array_index(epochs, TmEpochRow, i);
+    g_assert_true(isfinite(row->train_loss));
+    g_assert_cmpint(isfinite(row->miou) != 0, ==, i % 2 == 1 || i == 4);
+    g_assert_true(!row->best || isfinite(row->miou));
+  }
+  close_run(&r);
+
+  s = endless();
+  s.lr = 0;
+  s.batch_norm = FALSE;
+  s.validate_every = 2;
+  s.stop_after = 3;
+  open_run(&r, &s, 4, 1);
+  tm_trainer_start(r.t);
+  g_assert_true(tm_trainer_wait(r.t, NULL));
+  g_auto(TmSnapshot) x = snapshot(r.t);
+  g_assert_cmpint(x.state, ==, TM_STATE_FINISHED);
+  g_assert_cmpuint(x.epoch, ==, 6); /* scored after 2, 4 and 6: two epochs without gain, then four */
+  g_assert_cmpuint(x.best_epoch, ==, 1);
+  close_run(&r);
+}
+
 /* B01: numbers that stay not finite end the run with a reason; the best is not replaced by them. */
 static void test_not_finite(void) {
   TmSettings s = endless();
@@ -581,6 +616,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/trainer/learning-rate", test_learning_rate);
   g_test_add_func("/trainer/probe", test_probe);
   g_test_add_func("/trainer/stop", test_stop);
+  g_test_add_func("/trainer/validate-every", test_validate_every);
   g_test_add_func("/trainer/stop-now", test_stop_now);
   g_test_add_func("/trainer/free-anywhere", test_free_anywhere);
   g_test_add_func("/trainer/early-stop", test_early_stop);
