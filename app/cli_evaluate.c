@@ -8,6 +8,7 @@
 #include "app/run_source.h"
 #include "app/scores.h"
 #include "engine/predict/evaluate.h"
+#include "engine/run/project_file.h"
 
 typedef struct {
   char *data, *split, *backend, *precision;
@@ -35,7 +36,10 @@ static TmDataset *open_data(const char *run, const Options *o, const TmClassTabl
   }
   /* The masks are read the way the net was taught: through the run's own class table. */
   source.options.classes = classes;
-  return tm_dataset_open(source.path, &source.options, error);
+  g_autofree char *said = NULL;
+  TmDataset *d = tm_project_dataset_open(source.path, &source.options, &said, error);
+  if (said) g_printerr("%s\n", said);
+  return d;
 }
 
 /* In the run, unless other pictures than its own were scored or the checkpoint lies elsewhere. A run that cannot be

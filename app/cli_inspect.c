@@ -5,6 +5,7 @@
 #include "app/interrupt.h"
 #include "app/progress.h"
 #include "engine/data/scan.h"
+#include "engine/run/project_file.h"
 
 static gboolean on_progress(guint done, guint total, gpointer user) {
   tm_progress_set(user, done, total);
@@ -116,8 +117,10 @@ static JsonObject *report_json(const TmDataset *d, const TmScan *s) {
 
 static gboolean look(const char *path, gboolean json, int threads, GError **error) {
   TmDatasetOptions options = {.val_fraction = 0.2f};
-  g_autoptr(TmDataset) d = tm_dataset_open(path, &options, error);
+  g_autofree char *said = NULL;
+  g_autoptr(TmDataset) d = tm_project_dataset_open(path, &options, &said, error);
   if (!d) return FALSE;
+  if (said) g_printerr("%s\n", said);
   g_autoptr(TmScan) s = NULL;
   {
     g_autoptr(TmProgress) progress = tm_progress_new(_("Checking every picture"), _("pictures"));

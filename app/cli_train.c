@@ -16,6 +16,7 @@
 #include "app/sheet.h"
 #include "app/train_watch.h"
 #include "engine/predict/evaluate.h"
+#include "engine/run/project_file.h"
 #include "engine/run/run_dir.h"
 #include "engine/train/step_times.h"
 
@@ -83,13 +84,15 @@ static gboolean choose_settings(Job *j, const TmSettingOptions *given, GError **
 /* ---- pictures ---- */
 
 static gboolean open_data(Job *j, GError **error) {
-  j->data = tm_dataset_open(j->source.path, &j->source.options, error);
+  g_autofree char *said = NULL;
+  j->data = tm_project_dataset_open(j->source.path, &j->source.options, &said, error);
   if (!j->data) return FALSE;
   g_printerr(_("%s: %s; %u pictures to train on, %u to validate.\n"), tm_dataset_title(j->data),
              tm_dataset_layout(j->data), tm_dataset_n_split(j->data, TM_SPLIT_TRAIN),
              tm_dataset_n_split(j->data, TM_SPLIT_VAL));
   for (const char *const *note = tm_dataset_notes(j->data); note && *note; note++)
     g_printerr("  %s\n", *note);
+  if (said) g_printerr("  %s\n", said);
   return TRUE;
 }
 

@@ -245,6 +245,7 @@ TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s
     recipe->has_scan = TRUE;
     recipe->scan = *scan;
     recipe->scan.findings = NULL;
+    recipe->scan.entries = NULL;
     recipe->scan.leave_out = g_memdup2(scan->leave_out, scan->n_entries * sizeof *scan->leave_out);
   }
   recipe->settings = *s;

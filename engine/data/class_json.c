@@ -7,6 +7,21 @@
 
 enum { LARGEST_VALUE = 0xffffff };
 
+/* The other values of class @index, where there are any. */
+static void add_also(JsonBuilder *b, const TmClassTable *t, guint index) {
+  gboolean any = FALSE;
+  for (guint i = 0; i < t->n_also; i++) {
+    if (t->also[i].index != index) continue;
+    if (!any) {
+      json_builder_set_member_name(b, "also");
+      json_builder_begin_array(b);
+    }
+    any = TRUE;
+    json_builder_add_int_value(b, t->also[i].value);
+  }
+  if (any) json_builder_end_array(b);
+}
+
 JsonNode *tm_class_table_to_json(const TmClassTable *t) {
   g_autoptr(JsonBuilder) b = json_builder_new();
   json_builder_begin_object(b);
@@ -25,6 +40,7 @@ JsonNode *tm_class_table_to_json(const TmClassTable *t) {
     json_builder_add_string_value(b, hex);
     json_builder_set_member_name(b, "value");
     json_builder_add_int_value(b, c->value);
+    add_also(b, t, i);
     json_builder_end_object(b);
   }
   json_builder_end_array(b);
@@ -79,6 +95,18 @@ static gboolean read_class(JsonNode *node, TmClassTable *t, GError **error) {
   return TRUE;
 }
 
+/* After all classes, since a value that is a class of its own is no other's. */
+static gboolean read_also(JsonArray *values, TmClassTable *t, guint index, GError **error) {
+  for (guint i = 0; values && i < json_array_get_length(values); i++) {
+    gint32 v;
+    if (!value_of(json_array_get_element(values, i), &v))
+      return complain(error, _("a class has no value from 0 to 16777215"));
+    if (tm_class_table_index(t, v) >= 0) return complain(error, _("two classes have one value"));
+    tm_class_table_add_also(t, v, index);
+  }
+  return TRUE;
+}
+
 static gboolean read_void(JsonArray *values, TmClassTable *t, GError **error) {
   for (guint i = 0; values && i < json_array_get_length(values); i++) {
     gint32 v;
@@ -102,6 +130,10 @@ static gboolean read_all(JsonObject *o, TmClassTable *t, GError **error) {
   if (n < 1 || n > TM_MAX_CLASSES) return complain(error, _("it needs 1 to 254 classes"));
   for (guint i = 0; i < n; i++)
     if (!read_class(json_array_get_element(classes, i), t, error)) return FALSE;
+  for (guint i = 0; i < n; i++) {
+    JsonObject *c = json_array_get_object_element(classes, i);
+    if (!read_also(array_member(c, "also"), t, i, error)) return FALSE;
+  }
   t->source = g_strdup(text_member(o, "source"));
   return read_void(array_member(o, "void"), t, error);
 }

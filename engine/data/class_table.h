@@ -12,6 +12,12 @@ typedef struct {
   gint32 value;     /* in the mask files: a grey or palette value, or 0xRRGGBB when the masks are colour-coded. Predictions are written with it */
 } TmClass;
 
+/* One more value of a class: what was another class before the two were merged. */
+typedef struct {
+  gint32 value;
+  guint8 index;
+} TmClassAlso;
+
 /* How a mask file's pixels are read. */
 typedef enum { TM_MASK_INDEX, TM_MASK_COLOUR } TmMaskCode;
 
@@ -19,6 +25,8 @@ typedef struct {
   TmMaskCode code;
   guint n;            /* classes, 1..TM_MAX_CLASSES: the net's outputs */
   TmClass *classes;
+  guint n_also;
+  TmClassAlso *also;
   guint n_void;
   gint32 *void_values; /* values (as TmClass.value) that are void: outside loss and metrics */
   char *source;        /* where it came from, a sentence: "label_colors.txt", "CamVid preset: 11 classes, void 11" */
@@ -30,7 +38,12 @@ void tm_class_table_free(TmClassTable *t);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmClassTable, tm_class_table_free)
 
 void tm_class_table_add(TmClassTable *t, const char *name, guint32 rgb, gint32 value);
+/** A value that is class @index, too. Ignored when the table knows the value already. */
+void tm_class_table_add_also(TmClassTable *t, gint32 value, guint index);
+/** Nothing happens when the value is void already. */
 void tm_class_table_add_void(TmClassTable *t, gint32 value);
+/** TRUE when every mask gives the same class indices through both: names and colours may differ. */
+gboolean tm_class_table_same_labels(const TmClassTable *a, const TmClassTable *b);
 /** CamVid's 11 classes, void 11 and 255, with Tarmac's colours. */
 TmClassTable *tm_class_table_camvid(void);
 /** The class index of a mask value: 0..n-1, TM_VOID for a void value, -1 for a value the table does not know. */

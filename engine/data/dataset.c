@@ -31,11 +31,19 @@ TmEntry *tm_entry_new(const char *name, const char *image, const char *mask, TmS
   return e;
 }
 
+TmEntry *tm_entry_copy(const TmEntry *e) {
+  TmEntry *c = tm_entry_new(e->name, e->image, e->mask, e->split);
+  c->layer = g_strdup(e->layer);
+  c->left_out = e->left_out;
+  return c;
+}
+
 void tm_entry_free(gpointer p) {
   TmEntry *e = p;
   g_free(e->name);
   g_free(e->image);
   g_free(e->mask);
+  g_free(e->layer);
   g_free(e);
 }
 
@@ -81,6 +89,8 @@ static void hash_entry(GChecksum *sum, const TmDataset *d, guint i) {
   g_autofree char *line =
       d->demo ? g_strdup_printf("%u %d\n", d->scenes[i], e->split) : g_strdup_printf("%d\n", e->split);
   g_checksum_update(sum, (const guchar *)line, -1);
+  if (e->left_out) g_checksum_update(sum, (const guchar *)"out\n", -1);
+  if (e->layer) hash_file(sum, d, e->layer);
   if (d->demo) return;
   hash_file(sum, d, e->image);
   hash_file(sum, d, e->mask);
@@ -207,7 +217,7 @@ TmDataset *tm_dataset_subset(const TmDataset *d, const gboolean *leave_out, cons
     const TmEntry *e = tm_dataset_at(d, i);
     if (leave_out && leave_out[i]) continue;
     if (d->demo) s->scenes[s->entries->len] = d->scenes[i];
-    g_ptr_array_add(s->entries, tm_entry_new(e->name, e->image, e->mask, e->split));
+    g_ptr_array_add(s->entries, tm_entry_copy(e));
   }
   for (guint i = 0; d->notes->pdata[i]; i++) g_ptr_array_add(s->notes, g_strdup(d->notes->pdata[i]));
   tm_dataset_seal(s);
@@ -235,6 +245,14 @@ guint tm_dataset_n_split(const TmDataset *d, TmSplit s) {
 const TmEntry *tm_dataset_entry(const TmDataset *d, guint i) {
   return i < d->entries->len ? tm_dataset_at(d, i) : NULL;
 }
+char *tm_dataset_key(const TmDataset *d, guint i) {
+  const TmEntry *e = tm_dataset_at(d, i);
+  if (!e->image) return g_strdup(e->name);
+  const gsize n = strlen(d->path);
+  const char *rel = strncmp(e->image, d->path, n) == 0 && e->image[n] == '/' ? e->image + n + 1 : e->image;
+  return g_uri_escape_string(rel, " !$&'()*+,;=:@/[]", TRUE);
+}
+
 const char *const *tm_dataset_notes(const TmDataset *d) {
   return (const char *const *)d->notes->pdata;
 }

@@ -12,7 +12,9 @@ typedef struct {
   char *name;  /* shown: the picture's stem, valid UTF-8 */
   char *image; /* absolute path in the file system's encoding; NULL for demo roads */
   char *mask;  /* NULL when there is none */
+  char *layer; /* pixels the project paints void: a grey PNG of the mask's size, void where it is not 0; NULL: none */
   TmSplit split;
+  gboolean left_out; /* by the project: shown, never trained on or scored */
 } TmEntry;
 
 typedef struct _TmDataset TmDataset;
@@ -45,6 +47,9 @@ const TmClassTable *tm_dataset_classes(const TmDataset *d);
 guint tm_dataset_n(const TmDataset *d);
 guint tm_dataset_n_split(const TmDataset *d, TmSplit s);
 const TmEntry *tm_dataset_entry(const TmDataset *d, guint i);
+/** What names entry @i in a project's files: the picture's path below the folder, ASCII or UTF-8 with other bytes escaped as in a URI. Free
+ * it. */
+char *tm_dataset_key(const TmDataset *d, guint i);
 /** Things noticed while opening, one sentence each, NULL-terminated: paths rebased, files skipped, names that collide. */
 const char *const *tm_dataset_notes(const TmDataset *d);
 /** Hash over entries, sizes and times: written to run.json. Static hex string of the dataset. */

@@ -27,4 +27,5 @@ TmDataset *tm_dataset_new(const char *path, const char *title, const char *layou
 /** Counts the splits and computes the hash, once the entries stand. */
 void tm_dataset_seal(TmDataset *d);
 TmEntry *tm_entry_new(const char *name, const char *image, const char *mask, TmSplit split);
+TmEntry *tm_entry_copy(const TmEntry *e);
 void tm_entry_free(gpointer entry);

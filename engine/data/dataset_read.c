@@ -1,8 +1,10 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
+#include "engine/core/label.h"
 #include "engine/data/codec.h"
 #include "engine/data/dataset_private.h"
+#include "engine/data/mask.h"
 #include "engine/data/resample.h"
 #include "engine/data/roads.h"
 
@@ -28,11 +30,43 @@ static gboolean reduce_labels(const TmSample *whole, TmSample *small, GError **e
   return FALSE;
 }
 
+/* The scenes' labels are CamVid's; a project's table may have merged or dropped some of them. */
+static void translate(const TmClassTable *t, guint8 *labels, gsize n) {
+  guint8 lut[256];
+  if (t->code != TM_MASK_INDEX) return;
+  for (int v = 0; v < 256; v++) {
+    const int c = tm_class_table_index(t, v);
+    lut[v] = (guint8)(c < 0 ? TM_VOID : c);
+  }
+  for (gsize i = 0; i < n; i++) labels[i] = lut[labels[i]];
+}
+
+/* Over the labels of the whole mask, void where the project painted it. */
+static gboolean paint_layer(const TmEntry *e, TmSample *whole, GError **error) {
+  if (!e->layer) return TRUE;
+  g_auto(TmMask) m = {0};
+  if (!tm_mask_read(e->layer, &m, error)) return FALSE;
+  if (m.w != whole->w || m.h != whole->h || m.bytes != 1) {
+    g_autofree char *layer = g_filename_display_name(e->layer);
+    g_set_error(error, TM_ERROR, TM_ERROR_DATA,
+                _("The void painted over “%s” is kept in “%s”, which has %d×%d pixels and not %d×%d: the mask "
+                  "has changed since. Remove that file to go on without it."),
+                e->name, layer, m.w, m.h, whole->w, whole->h);
+    return FALSE;
+  }
+  const gsize n = (gsize)m.w * (gsize)m.h;
+  for (gsize i = 0; i < n; i++)
+    if (m.px[i]) whole->labels[i] = TM_VOID;
+  return TRUE;
+}
+
 static gboolean draw_scene(const TmDataset *d, guint i, int max_side, TmSample *out, GError **error) {
   const char *name = tm_dataset_at(d, i)->name;
   g_auto(TmSample) s = {0}, small = {0};
   if (!allocate(&s, d->width, d->height, TRUE, name, error)) return FALSE;
   tm_roads_draw(d->seed, d->scenes[i], s.w, s.h, s.rgb, s.labels);
+  translate(d->classes, s.labels, (gsize)s.w * (gsize)s.h);
+  if (!paint_layer(tm_dataset_at(d, i), &s, error)) return FALSE;
   const int side = MAX(s.w, s.h);
   if (max_side <= 0 || side <= max_side) {
     give(&s, out);
@@ -66,7 +100,9 @@ static gboolean take_labels(const TmDataset *d, const TmEntry *e, const TmMask *
   g_autofree char *name = g_filename_display_name(e->mask);
   g_auto(TmSample) whole = {.w = m->w, .h = m->h};
   whole.labels = tm_codec_alloc(name, (guint64)m->w * (guint64)m->h, error);
-  if (!whole.labels || !tm_mask_labels(m, d->classes, e->mask, whole.labels, error)) return FALSE;
+  if (!whole.labels || !tm_mask_labels(m, d->classes, e->mask, whole.labels, error) ||
+      !paint_layer(e, &whole, error))
+    return FALSE;
   if (s->w == m->w && s->h == m->h) {
     s->labels = g_steal_pointer(&whole.labels);
     return TRUE;

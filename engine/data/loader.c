@@ -281,7 +281,7 @@ static gboolean find_members(TmLoader *l, GError **error) {
   for (guint i = 0; i < n; i++) {
     const TmEntry *e = tm_dataset_entry(l->dataset, i);
     const gboolean drawn = !e->image; /* the demo roads have masks without files */
-    if (e->split == l->options.split && (e->mask || drawn)) l->members[l->n_members++] = i;
+    if (e->split == l->options.split && !e->left_out && (e->mask || drawn)) l->members[l->n_members++] = i;
   }
   l->order = g_new(guint, MAX(l->n_members, 1u));
   l->order_epoch = G_MAXUINT64;

@@ -113,6 +113,8 @@ static gboolean labels_by_table(const TmMask *m, const TmClassTable *t, guint8 *
   if (t->code == TM_MASK_INDEX) {
     for (guint c = 0; c < t->n; c++)
       if (t->classes[c].value >= 0 && (gsize)t->classes[c].value < size) lut[t->classes[c].value] = (guint8)c;
+    for (guint k = 0; k < t->n_also; k++)
+      if (t->also[k].value >= 0 && (gsize)t->also[k].value < size) lut[t->also[k].value] = t->also[k].index;
     for (guint v = 0; v < t->n_void; v++)
       if (t->void_values[v] >= 0 && (gsize)t->void_values[v] < size) lut[t->void_values[v]] = TM_VOID;
   } else {

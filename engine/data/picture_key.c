@@ -18,6 +18,8 @@ char *tm_picture_key_classes(const TmClassTable *t) {
   g_autoptr(GString) text = g_string_new(NULL);
   g_string_append_printf(text, "%d %u", t->code, t->n);
   for (guint i = 0; i < t->n; i++) g_string_append_printf(text, " %d", t->classes[i].value);
+  for (guint i = 0; i < t->n_also; i++)
+    g_string_append_printf(text, " also %d %d", t->also[i].value, t->also[i].index);
   g_string_append(text, " void");
   for (guint i = 0; i < t->n_void; i++) g_string_append_printf(text, " %d", t->void_values[i]);
   return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, -1);
@@ -42,6 +44,6 @@ char *tm_picture_key(const TmEntry *e, const char *classes) {
   GString *key = g_string_new(NULL);
   g_string_append_printf(key, "tarmac %s decoding %d png %s jpeg %d\nclasses %s\n", TM_VERSION, DECODING,
                          png_get_libpng_ver(NULL), JPEG_LIB_VERSION, classes);
-  const gboolean whole = add_file(key, e->image) && add_file(key, e->mask);
+  const gboolean whole = add_file(key, e->image) && add_file(key, e->mask) && (!e->layer || add_file(key, e->layer));
   return g_string_free(key, !whole);
 }

@@ -16,24 +16,71 @@ typedef struct {
 
 typedef struct {
   const TmDataset *d;
+  const TmScan *before; /* (optional) what may be copied instead of read; with @same */
+  const guint *same;    /* the entry's index + 1 in @before; 0: it must be read */
   gint next, cancelled; /* atomic */
   TmScanProgress progress;
   gpointer user;
-  GMutex lock; /* all below */
-  TmScan *scan;
+  GMutex lock; /* the next two */
   guint done;
   gint64 told;
+  TmScan *scan;
   Tally traits[TM_IMAGE_N_TRAITS], flat_rgb;
-  guint64 n, sum[3],
-      squares[3]; /* of usable train pictures: integers, so that the order of threads changes nothing */
+  guint64 n, sum[3], squares[3]; /* of usable train pictures */
 } Job;
 
+TmScan *tm_scan_ref(TmScan *s) {
+  g_atomic_int_inc(&s->extra_refs);
+  return s;
+}
+
 void tm_scan_free(TmScan *s) {
-  if (!s) return;
+  if (!s || g_atomic_int_add(&s->extra_refs, -1) > 0) return;
   g_ptr_array_unref(s->findings);
+  for (guint i = 0; i < s->n_entries; i++) tm_entry_scan_clear(&s->entries[i]);
+  g_free(s->entries);
   g_free(s->leave_out);
   g_free(s);
 }
+
+/* ---- reading ---- */
+
+static void tell(Job *j) {
+  g_mutex_lock(&j->lock);
+  j->done++;
+  const gint64 now = g_get_monotonic_time();
+  if (j->progress && now - j->told >= PROGRESS_GAP_US) {
+    j->told = now;
+    if (!j->progress(j->done, j->scan->n_entries, j->user)) g_atomic_int_set(&j->cancelled, TRUE);
+  }
+  g_mutex_unlock(&j->lock);
+}
+
+static gpointer work(gpointer data) {
+  Job *j = data;
+  for (;;) {
+    const guint i = (guint)g_atomic_int_add(&j->next, 1);
+    if (i >= j->scan->n_entries || g_atomic_int_get(&j->cancelled)) return NULL;
+    if (j->same && j->same[i])
+      tm_entry_scan_copy(&j->before->entries[j->same[i] - 1], j->d->classes->n, i, &j->scan->entries[i]);
+    else
+      tm_entry_scan(j->d, i, &j->scan->entries[i]);
+    tell(j);
+  }
+}
+
+/* The caller's thread works too, so a system that gives no thread only makes it slower. */
+static void run_threads(Job *j, int threads) {
+  const guint wanted = threads > 0 ? (guint)threads : g_get_num_processors();
+  const guint n = MIN(MIN(wanted, MOST_THREADS), MAX(j->scan->n_entries, 1)) - 1;
+  GThread *extra[MOST_THREADS] = {NULL};
+  for (guint k = 0; k < n; k++) extra[k] = g_thread_try_new("tarmac-scan", work, j, NULL);
+  work(j);
+  for (guint k = 0; k < n; k++)
+    if (extra[k]) g_thread_join(extra[k]);
+}
+
+/* ---- summing up: in the order of the entries, so that threads change nothing ---- */
 
 static void tally(Tally *t, guint i) {
   t->first = t->count++ == 0 ? i : MIN(t->first, i);
@@ -48,9 +95,13 @@ static void take_sizes(TmScan *s, const TmEntryScan *e) {
 
 static void take_usable(Job *j, TmSplit split, const TmEntryScan *e) {
   TmScan *s = j->scan;
+  const guint n = j->d->classes->n;
   take_sizes(s, e);
-  for (guint c = 0; c <= TM_MAX_CLASSES; c++) s->pixels[split][c] += e->pixels[c];
-  for (guint c = 0; c < TM_MAX_CLASSES; c++) s->pictures[split][c] += e->pixels[c] > 0;
+  for (guint c = 0; c < n; c++) {
+    s->pixels[split][c] += e->pixels[c];
+    s->pictures[split][c] += e->pixels[c] > 0;
+  }
+  s->pixels[split][TM_MAX_CLASSES] += e->pixels[n];
   if (split != TM_SPLIT_TRAIN) return;
   j->n += e->n;
   for (int c = 0; c < 3; c++) {
@@ -59,51 +110,22 @@ static void take_usable(Job *j, TmSplit split, const TmEntryScan *e) {
   }
 }
 
-/* Called with the lock held. */
-static void take(Job *j, guint i, TmEntryScan *e) {
+/* What the project leaves out is settled: its findings are not told again. */
+static void take(Job *j, guint i) {
   TmScan *s = j->scan;
+  const TmEntryScan *e = &s->entries[i];
+  const TmEntry *entry = tm_dataset_at(j->d, i);
+  s->leave_out[i] = !e->usable || entry->left_out;
+  s->n_left_out += s->leave_out[i];
+  if (entry->left_out) return;
   for (guint t = 0; t < TM_IMAGE_N_TRAITS; t++)
     if (e->traits & 1u << t) tally(&j->traits[t], i);
   if (e->flat_rgb) tally(&j->flat_rgb, i);
-  for (guint k = 0; k < e->findings->len; k++) {
-    TmFinding *f = e->findings->pdata[k];
-    tm_finding_add(s->findings, f->kind, f->entry, f->leaves_out, g_steal_pointer(&f->text));
+  for (guint k = 0; e->findings && k < e->findings->len; k++) {
+    const TmFinding *f = e->findings->pdata[k];
+    tm_finding_add(s->findings, f->kind, f->entry, f->leaves_out, g_strdup(f->text));
   }
-  if (e->usable)
-    take_usable(j, tm_dataset_at(j->d, i)->split, e);
-  else
-    s->n_left_out++;
-  s->leave_out[i] = !e->usable;
-  j->done++;
-  const gint64 now = g_get_monotonic_time();
-  if (!j->progress || now - j->told < PROGRESS_GAP_US) return;
-  j->told = now;
-  if (!j->progress(j->done, s->n_entries, j->user)) g_atomic_int_set(&j->cancelled, TRUE);
-}
-
-static gpointer work(gpointer data) {
-  Job *j = data;
-  for (;;) {
-    const guint i = (guint)g_atomic_int_add(&j->next, 1);
-    if (i >= j->scan->n_entries || g_atomic_int_get(&j->cancelled)) return NULL;
-    TmEntryScan e;
-    tm_entry_scan(j->d, i, &e);
-    g_mutex_lock(&j->lock);
-    take(j, i, &e);
-    g_mutex_unlock(&j->lock);
-    tm_entry_scan_clear(&e);
-  }
-}
-
-/* The caller's thread works too, so a system that gives no thread only makes it slower. */
-static void run_threads(Job *j, int threads) {
-  const guint wanted = threads > 0 ? (guint)threads : g_get_num_processors();
-  const guint n = MIN(MIN(wanted, MOST_THREADS), MAX(j->scan->n_entries, 1)) - 1;
-  GThread *extra[MOST_THREADS] = {NULL};
-  for (guint k = 0; k < n; k++) extra[k] = g_thread_try_new("tarmac-scan", work, j, NULL);
-  work(j);
-  for (guint k = 0; k < n; k++)
-    if (extra[k]) g_thread_join(extra[k]);
+  if (e->usable) take_usable(j, entry->split, e);
 }
 
 /* The net divides by std, so it is at least one grey level; without pictures the normalisation leaves values
@@ -172,25 +194,55 @@ static int by_entry(gconstpointer a, gconstpointer b) {
   return (int)x->kind - (int)y->kind;
 }
 
-TmScan *tm_scan_run(const TmDataset *d, int threads, TmScanProgress progress, gpointer user, GError **error) {
+static TmScan *run(Job *j, int threads, GError **error) {
+  const TmDataset *d = j->d;
   g_autoptr(TmScan) s = g_new0(TmScan, 1);
   s->n_entries = tm_dataset_n(d);
   s->findings = g_ptr_array_new_with_free_func(tm_finding_free);
   s->leave_out = g_new0(gboolean, MAX(s->n_entries, 1));
-  Job j = {.d = d, .scan = s, .progress = progress, .user = user};
-  g_mutex_init(&j.lock);
-  run_threads(&j, threads);
-  g_mutex_clear(&j.lock);
-  if (!g_atomic_int_get(&j.cancelled) && progress && !progress(s->n_entries, s->n_entries, user))
-    j.cancelled = TRUE;
-  if (j.cancelled) {
+  s->entries = g_new0(TmEntryScan, MAX(s->n_entries, 1));
+  j->scan = s;
+  g_mutex_init(&j->lock);
+  run_threads(j, threads);
+  g_mutex_clear(&j->lock);
+  if (!g_atomic_int_get(&j->cancelled) && j->progress && !j->progress(s->n_entries, s->n_entries, j->user))
+    j->cancelled = TRUE;
+  if (j->cancelled) {
     g_set_error(error, TM_ERROR, TM_ERROR_CANCELLED, _("The scan was cancelled."));
     return NULL;
   }
-  finish_statistics(&j);
+  for (guint i = 0; i < s->n_entries; i++) take(j, i);
+  finish_statistics(j);
   add_absent(s, d);
   add_sizes(s);
-  add_notes(&j);
+  add_notes(j);
   g_ptr_array_sort(s->findings, by_entry);
   return g_steal_pointer(&s);
+}
+
+TmScan *tm_scan_run(const TmDataset *d, int threads, TmScanProgress progress, gpointer user, GError **error) {
+  Job j = {.d = d, .progress = progress, .user = user};
+  return run(&j, threads, error);
+}
+
+static guint *find_same(const TmDataset *of, const TmDataset *d) {
+  const guint n = tm_dataset_n(d);
+  guint *same = g_new0(guint, MAX(n, 1));
+  if (!tm_class_table_same_labels(of->classes, d->classes)) return same;
+  g_autoptr(GHashTable) by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < tm_dataset_n(of); i++)
+    g_hash_table_insert(by_key, tm_dataset_key(of, i), GUINT_TO_POINTER(i + 1));
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *key = tm_dataset_key(d, i);
+    const guint k = GPOINTER_TO_UINT(g_hash_table_lookup(by_key, key));
+    if (k && g_strcmp0(tm_dataset_at(of, k - 1)->layer, tm_dataset_at(d, i)->layer) == 0) same[i] = k;
+  }
+  return same;
+}
+
+TmScan *tm_scan_again(const TmScan *before, const TmDataset *of, const TmDataset *d, int threads,
+                      TmScanProgress progress, gpointer user, GError **error) {
+  g_autofree guint *same = before->entries ? find_same(of, d) : NULL;
+  Job j = {.d = d, .before = before, .same = same, .progress = progress, .user = user};
+  return run(&j, threads, error);
 }

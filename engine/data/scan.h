@@ -21,6 +21,27 @@ typedef struct {
   gboolean leaves_out; /* the entry cannot be trained on and is left out */
 } TmFinding;
 
+/* A mask value that the class table does not know. */
+typedef struct {
+  gint32 value;
+  guint pixels;
+} TmUnknown;
+
+enum { TM_LOOK_SIDE = 16 };
+
+/* What the scan knows of one entry. */
+typedef struct {
+  gboolean usable;       /* can be trained on */
+  int w, h;              /* of the picture; 0 when it could not be read */
+  guint traits;          /* TmImageTrait bits */
+  gboolean flat_rgb;     /* the mask is RGB with R = G = B, read as grey */
+  guint32 *pixels;       /* by class; the last, at n classes, is void */
+  guint64 n, sum[3], squares[3]; /* of the picture's RGB */
+  guint8 look[TM_LOOK_SIDE * TM_LOOK_SIDE]; /* its luma in cells, for alike.h */
+  GArray *unknown;       /* TmUnknown, the most frequent first; NULL: none */
+  GPtrArray *findings;   /* TmFinding*; NULL: none */
+} TmEntryScan;
+
 typedef struct {
   GPtrArray *findings;             /* TmFinding*, owned */
   gboolean *leave_out;             /* one per entry */
@@ -29,6 +50,8 @@ typedef struct {
   guint64 pictures[TM_N_SPLITS][TM_MAX_CLASSES];   /* pictures that hold the class */
   double mean[3], std[3];          /* of the train pictures' RGB, 0..255: the net's normalisation; std at least 1; without pictures 0 and 1 */
   int min_w, min_h, max_w, max_h;
+  gint extra_refs;                 /* atomic */
+  TmEntryScan *entries;            /* n_entries of them; NULL in a copy that is only trained with */
 } TmScan;
 
 /** Progress: may be called from any of the scan's threads, at most 10 times a second. Return FALSE to cancel. */
@@ -36,6 +59,12 @@ typedef gboolean (*TmScanProgress)(guint done, guint total, gpointer user);
 
 /** Blocks; @threads 0 = all. TM_ERROR_CANCELLED when @progress said so. Free with tm_scan_free(). */
 TmScan *tm_scan_run(const TmDataset *d, int threads, TmScanProgress progress, gpointer user, GError **error);
+/** The scan of @d when @before is that of @of, the same pictures before a project changed something: only what the change concerns is read
+ * again, which is nothing for splits, names and pictures left out. Files are taken to be as they were. */
+TmScan *tm_scan_again(const TmScan *before, const TmDataset *of, const TmDataset *d, int threads, TmScanProgress progress, gpointer user,
+                      GError **error);
+/** Scans do not change; tm_scan_free() gives one reference back. */
+TmScan *tm_scan_ref(TmScan *s);
 void tm_scan_free(TmScan *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmScan, tm_scan_free)
 

@@ -9,6 +9,7 @@
 
 enum {
   MOST_VALUES = 4096, /* a mask with more distinct values is no mask */
+  VALUES_KEPT = 16,   /* unknown values kept of a mask */
   VALUES_TOLD = 4,    /* unknown values named in a sentence */
   SMOOTHED_MOST = 20, /* percent of pixels between classes, above which a smoothed mask is left out */
   VOID_TOLD = 50,     /* percent of void, from which a picture is named */
@@ -25,19 +26,56 @@ void tm_finding_add(GPtrArray *findings, TmFindingKind kind, guint entry, gboole
   g_ptr_array_add(findings, f);
 }
 
+/* Most entries have none, so the array is made with the first. */
+static void entry_finding(TmEntryScan *s, TmFindingKind kind, guint i, gboolean leaves_out, char *text) {
+  if (!s->findings) s->findings = g_ptr_array_new_with_free_func(tm_finding_free);
+  tm_finding_add(s->findings, kind, i, leaves_out, text);
+}
+
 void tm_entry_scan_clear(TmEntryScan *s) {
   g_clear_pointer(&s->findings, g_ptr_array_unref);
+  g_clear_pointer(&s->unknown, g_array_unref);
+  g_clear_pointer(&s->pixels, g_free);
+}
+
+void tm_entry_scan_copy(const TmEntryScan *from, guint n_classes, guint i, TmEntryScan *out) {
+  *out = *from;
+  out->pixels = g_memdup2(from->pixels, (n_classes + 1) * sizeof *from->pixels);
+  out->unknown = from->unknown ? g_array_ref(from->unknown) : NULL; /* not changed any more */
+  out->findings = NULL;
+  for (guint k = 0; from->findings && k < from->findings->len; k++) {
+    const TmFinding *f = from->findings->pdata[k];
+    entry_finding(out, f->kind, i, f->leaves_out, g_strdup(f->text));
+  }
 }
 
 /* Takes the entry out, for the reason in @text. */
 static void leave_out(TmEntryScan *s, TmFindingKind kind, guint i, char *text) {
   s->usable = FALSE;
-  tm_finding_add(s->findings, kind, i, TRUE, text);
+  entry_finding(s, kind, i, TRUE, text);
 }
 
 static void add_error(TmEntryScan *s, guint i, GError *e) {
   leave_out(s, TM_FINDING_UNREADABLE, i, g_strdup(e->message));
   g_error_free(e);
+}
+
+/* Cell of each pixel column or row: as even as whole pixels let it be; small pictures repeat none. */
+static inline int cell(int i, int side) {
+  return (int)((gint64)i * TM_LOOK_SIDE / side);
+}
+
+static void add_look(TmEntryScan *s, const guint8 *rgb, int w, int h) {
+  guint64 sum[TM_LOOK_SIDE * TM_LOOK_SIDE] = {0};
+  guint32 count[TM_LOOK_SIDE * TM_LOOK_SIDE] = {0};
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++, rgb += 3) {
+      const int k = cell(y, h) * TM_LOOK_SIDE + cell(x, w);
+      sum[k] += (guint64)(rgb[0] * 77 + rgb[1] * 151 + rgb[2] * 28) >> 8;
+      count[k]++;
+    }
+  for (int k = 0; k < TM_LOOK_SIDE * TM_LOOK_SIDE; k++)
+    s->look[k] = (guint8)(count[k] ? sum[k] / count[k] : 0);
 }
 
 static void add_picture(TmEntryScan *s, const guint8 *rgb, int w, int h) {
@@ -51,6 +89,7 @@ static void add_picture(TmEntryScan *s, const guint8 *rgb, int w, int h) {
   s->n = n;
   s->w = w;
   s->h = h;
+  add_look(s, rgb, w, h);
 }
 
 static char *value_text(const TmClassTable *t, gint32 v) {
@@ -80,10 +119,21 @@ static char *list_unknown(const TmClassTable *t, GArray *unknown) {
   return g_strdup(s->str);
 }
 
+/* For whoever wants to give the values a meaning: enough of them to be useful, few enough to be kept. */
+static void keep_unknown(TmEntryScan *s, GArray *unknown) {
+  g_array_sort(unknown, by_count_down);
+  s->unknown = g_array_new(FALSE, FALSE, sizeof(TmUnknown));
+  for (guint k = 0; k < MIN(unknown->len, VALUES_KEPT); k++) {
+    const TmMaskValue *v = &g_array_index(unknown, TmMaskValue, k);
+    g_array_append_val(s->unknown, ((TmUnknown){v->value, (guint)v->count}));
+  }
+}
+
 static void report_unknown(TmEntryScan *s, const TmDataset *d, guint i, GArray *unknown) {
   g_autofree char *name = g_filename_display_name(tm_dataset_at(d, i)->mask),
                   *list = list_unknown(d->classes, unknown);
   char *text;
+  keep_unknown(s, unknown);
   if (d->classes->code == TM_MASK_INDEX)
     text = g_strdup_printf(_("“%s” holds %s, which the class table does not know; read as void. Give the "
                              "value to a class, or list it as void."),
@@ -93,7 +143,7 @@ static void report_unknown(TmEntryScan *s, const TmDataset *d, guint i, GArray *
         _("“%s” holds %s, which the colour table does not know; read as void, since the nearest colour might "
           "be another class. Correct the mask, or add the colour to the table."),
         name, list);
-  tm_finding_add(s->findings, TM_FINDING_UNKNOWN, i, FALSE, text);
+  entry_finding(s, TM_FINDING_UNKNOWN, i, FALSE, text);
 }
 
 static void report_smoothed(TmEntryScan *s, const TmDataset *d, guint i, guint n_values,
@@ -109,7 +159,7 @@ static void report_smoothed(TmEntryScan *s, const TmDataset *d, guint i, guint n
   if (out)
     leave_out(s, TM_FINDING_ANTIALIASED, i, text);
   else
-    tm_finding_add(s->findings, TM_FINDING_ANTIALIASED, i, FALSE, text);
+    entry_finding(s, TM_FINDING_ANTIALIASED, i, FALSE, text);
 }
 
 /* Sorts the mask's values into the classes' counts and returns those the table does not know. */
@@ -123,23 +173,23 @@ static GArray *count_classes(TmEntryScan *s, const TmClassTable *t, const GArray
       g_array_append_val(unknown, *v);
       *n_unknown += v->count;
     }
-    s->pixels[c < 0 || c == TM_VOID ? TM_MAX_CLASSES : c] += v->count;
+    s->pixels[c < 0 || c == TM_VOID ? t->n : (guint)c] += (guint32)v->count;
   }
   return unknown;
 }
 
 static void report_void(TmEntryScan *s, const TmDataset *d, guint i, guint64 total) {
   const TmEntry *e = tm_dataset_at(d, i);
-  const guint64 empty = s->pixels[TM_MAX_CLASSES];
+  const guint64 empty = s->pixels[d->classes->n];
   if (empty * 100 < total * VOID_TOLD) return;
   g_autofree char *name = e->mask ? g_filename_display_name(e->mask) : g_strdup(e->name);
   if (empty == total)
     leave_out(s, TM_FINDING_ALL_VOID, i,
               g_strdup_printf(_("“%s” is void everywhere: there is nothing to learn from it."), name));
   else
-    tm_finding_add(s->findings, TM_FINDING_ALL_VOID, i, FALSE,
-                   g_strdup_printf(_("“%s” is void on %.1f %% of its pixels."), name,
-                                   100.0 * (double)empty / (double)total));
+    entry_finding(s, TM_FINDING_ALL_VOID, i, FALSE,
+                  g_strdup_printf(_("“%s” is void on %.1f %% of its pixels."), name,
+                                  100.0 * (double)empty / (double)total));
 }
 
 static void check_mask(TmEntryScan *s, const TmDataset *d, guint i, const TmMask *m) {
@@ -171,6 +221,19 @@ static void check_mask(TmEntryScan *s, const TmDataset *d, guint i, const TmMask
   if (s->usable) report_void(s, d, i, total);
 }
 
+/* What the project painted void counts as void. */
+static void count_painted(TmEntryScan *s, const TmDataset *d, guint i) {
+  g_auto(TmSample) sample = {0};
+  GError *e = NULL;
+  if (!tm_dataset_read(d, i, &sample, &e)) {
+    add_error(s, i, e);
+    return;
+  }
+  memset(s->pixels, 0, (d->classes->n + 1) * sizeof *s->pixels);
+  const gsize n = (gsize)sample.w * (gsize)sample.h;
+  for (gsize k = 0; k < n; k++) s->pixels[MIN(sample.labels[k], d->classes->n)]++;
+}
+
 static void scan_scene(const TmDataset *d, guint i, TmEntryScan *s) {
   g_auto(TmSample) sample = {0};
   GError *e = NULL;
@@ -180,8 +243,7 @@ static void scan_scene(const TmDataset *d, guint i, TmEntryScan *s) {
   }
   add_picture(s, sample.rgb, sample.w, sample.h);
   const gsize n = (gsize)sample.w * (gsize)sample.h;
-  for (gsize k = 0; k < n; k++)
-    s->pixels[sample.labels[k] < d->classes->n ? sample.labels[k] : TM_MAX_CLASSES]++;
+  for (gsize k = 0; k < n; k++) s->pixels[MIN(sample.labels[k], d->classes->n)]++;
   report_void(s, d, i, n);
 }
 
@@ -207,6 +269,7 @@ static void scan_files(const TmDataset *d, guint i, TmEntryScan *s) {
   if (!m.px) return;
   if (p.w == m.w && p.h == m.h) {
     check_mask(s, d, i, &m);
+    if (s->usable && entry->layer) count_painted(s, d, i);
     return;
   }
   g_autofree char *mask = g_filename_display_name(entry->mask);
@@ -219,7 +282,7 @@ static void scan_files(const TmDataset *d, guint i, TmEntryScan *s) {
 void tm_entry_scan(const TmDataset *d, guint i, TmEntryScan *out) {
   memset(out, 0, sizeof *out);
   out->usable = TRUE;
-  out->findings = g_ptr_array_new_with_free_func(tm_finding_free);
+  out->pixels = g_new0(guint32, d->classes->n + 1);
   if (d->demo)
     scan_scene(d, i, out);
   else

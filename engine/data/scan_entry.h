@@ -1,21 +1,13 @@
-/* scan_entry.h: what the scan learns from one picture and its mask. Private to data. */
+/* scan_entry.h: how the scan looks at one picture and its mask. Private to data. */
 #pragma once
 
 #include "engine/data/dataset_private.h"
 #include "engine/data/scan.h"
 
-typedef struct {
-  gboolean usable;                    /* can be trained on */
-  int w, h;                           /* of the picture; 0 when it could not be read */
-  guint traits;                       /* TmImageTrait bits */
-  gboolean flat_rgb;                  /* the mask is RGB with R = G = B, read as grey */
-  guint64 pixels[TM_MAX_CLASSES + 1]; /* by class; the last is void */
-  guint64 n, sum[3], squares[3];      /* of the picture's RGB */
-  GPtrArray *findings;                /* TmFinding*, owned */
-} TmEntryScan;
-
 /** Reads entry @i of @d. Never fails: what is wrong becomes a finding. */
 void tm_entry_scan(const TmDataset *d, guint i, TmEntryScan *out);
+/** A copy of @from for entry @i of another dataset that gives it the same labels. */
+void tm_entry_scan_copy(const TmEntryScan *from, guint n_classes, guint i, TmEntryScan *out);
 void tm_entry_scan_clear(TmEntryScan *s);
 
 /** @text is taken over. */

@@ -122,7 +122,7 @@ static gboolean add_entry(Job *j, guint entry, GError **error) {
 /* Demo roads have masks without files. */
 static gboolean is_judged(const TmDataset *d, guint i, TmSplit split) {
   const TmEntry *e = tm_dataset_entry(d, i);
-  return e->split == split && (e->mask || !e->image);
+  return e->split == split && !e->left_out && (e->mask || !e->image);
 }
 
 /* The picture's own fault: the next one may be better. */

@@ -79,10 +79,10 @@ gboolean tm_run_read_history(const char *path, GArray *steps, GArray *epochs, GE
   gsize step_size, epoch_size, at = 0;
   TmStepRow step;
   TmEpochRow epoch;
-  if (!load(path, TM_RUN_STEPS, &step_text, &step_size, error) ||
+  if ((steps && !load(path, TM_RUN_STEPS, &step_text, &step_size, error)) ||
       !load(path, TM_RUN_EPOCHS, &epoch_text, &epoch_size, error))
     return FALSE;
-  for (char *line; (line = next_line(step_text, step_size, &at));)
+  for (char *line; steps && (line = next_line(step_text, step_size, &at));)
     if (tm_csv_parse_step(line, &step)) g_array_append_val(steps, step);
   at = 0;
   for (char *line; (line = next_line(epoch_text, epoch_size, &at));)

@@ -35,7 +35,7 @@ gboolean tm_run_add_epoch(TmRunDir *r, const TmEpochRow *row, guint n_classes, c
 gboolean tm_run_flush(TmRunDir *r, GError **error);
 /** Appends one line to steering.jsonl: {"step":…, "time":…, …}. Takes @change. */
 gboolean tm_run_add_change(TmRunDir *r, JsonObject *change, GError **error);
-/** Reads the rows back (a cut last line is dropped). */
+/** Reads the rows back (a cut last line is dropped). @steps NULL: the epochs only. */
 gboolean tm_run_read_history(const char *path, GArray *steps /* TmStepRow */, GArray *epochs /* TmEpochRow */, GError **error);
 
 /** Rotates last to previous, then writes. */

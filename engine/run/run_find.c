@@ -15,7 +15,8 @@ enum { MOST_RUNS = 100000 };
 /* Nothing is written into a dataset: its runs go where the system keeps a user's data. The hash keeps two
  * folders of one name apart. */
 char *tm_run_default_root(const char *dataset_path, const char *title) {
-  g_autofree char *real = g_canonicalize_filename(dataset_path, NULL), *safe = tm_run_safe_name(title, 100);
+  g_autofree char *real = strcmp(dataset_path, "demo") == 0 ? g_strdup(dataset_path) : g_canonicalize_filename(dataset_path, NULL),
+                  *safe = tm_run_safe_name(title, 100);
   g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, real, -1);
   g_autofree char *project = g_strdup_printf("%s-%.8s", safe, hash);
   return g_build_filename(g_get_user_data_dir(), "tarmac", "projects", project, "runs", NULL);
