@@ -58,7 +58,9 @@ static int command_line(GApplication *app, GApplicationCommandLine *c) {
   g_autofree const char **rest = NULL;
   g_variant_dict_lookup(d, G_OPTION_REMAINING, "^a&ay", &rest);
   g_autofree char *path = NULL;
-  if (!rest || strcmp(rest[0], "demo") == 0) {
+  if (!rest) {
+    if (o.demo_train || o.demo_val || o.demo_width) path = g_strdup("demo");
+  } else if (strcmp(rest[0], "demo") == 0) {
     path = g_strdup("demo");
   } else {
     g_autoptr(GFile) file = g_application_command_line_create_file_for_arg(c, rest[0]);
@@ -66,9 +68,12 @@ static int command_line(GApplication *app, GApplicationCommandLine *c) {
   }
   TmWindow *w = tm_window_new(GTK_APPLICATION(app));
   if (width) gtk_window_set_default_size(GTK_WINDOW(w), width, height);
+  if (path)
+    tm_window_open(w, path, &o);
+  else
+    tm_window_restore(w, !width);
   if (g_variant_dict_lookup(d, "page", "&s", &page))
     gtk_widget_activate_action(GTK_WIDGET(w), "win.page", "s", page);
-  tm_window_open(w, path ? path : "demo", &o);
   gtk_window_present(GTK_WINDOW(w));
   return 0;
 }
@@ -77,7 +82,7 @@ static void activate(GApplication *app) {
   GtkWindow *w = gtk_application_get_active_window(GTK_APPLICATION(app));
   if (!w) {
     w = GTK_WINDOW(tm_window_new(GTK_APPLICATION(app)));
-    tm_window_open(TM_WINDOW(w), "demo", NULL);
+    tm_window_restore(TM_WINDOW(w), TRUE);
   }
   gtk_window_present(w);
 }
@@ -86,7 +91,6 @@ static void do_new_window(GSimpleAction *a, GVariant *v, gpointer app) {
   (void)a;
   (void)v;
   TmWindow *w = tm_window_new(GTK_APPLICATION(app));
-  tm_window_open(w, "demo", NULL);
   gtk_window_present(GTK_WINDOW(w));
 }
 
@@ -132,7 +136,7 @@ static const struct {
 } shortcuts[] = {
     {"app.quit", {"<Primary>q"}},
     {"window.close", {"<Primary>w"}},
-    {"win.open", {"<Primary>o"}},
+    {"win.open", {"<Primary>o", "<Primary><Shift>o"}},
     {"win.rescan", {"<Primary>r"}},
     {"win.page::data", {"<Alt>1"}},
     {"win.page::train", {"<Alt>2"}},

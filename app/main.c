@@ -30,10 +30,13 @@ static void calm_openmp(char **argv) {
 }
 
 #ifdef TM_HAVE_STUDIO
-/* A folder, the demo roads or nothing opens the window; so does the session bus when it starts the studio as
+/* A folder, the demo roads, an option of the window's or nothing opens the window; so does the session bus when it starts the studio as
  * a service. */
 static gboolean wants_studio(int argc, char **argv) {
+  static const char *const options[] = {"--size", "--page", "--dark"};
   if (argc < 2) return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS(options); i++)
+    if (g_str_has_prefix(argv[1], options[i])) return TRUE;
   return strcmp(argv[1], "demo") == 0 || g_file_test(argv[1], G_FILE_TEST_IS_DIR) ||
          strcmp(argv[1], "--gapplication-service") == 0;
 }

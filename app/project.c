@@ -2,9 +2,12 @@
 
 #include <glib/gi18n.h>
 
+#include "engine/data/png_write.h"
+#include "ui/compose.h"
 #include "ui/main_call.h"
+#include "ui/scene.h"
 
-enum { MOST_UNDO = 50, SCAN_THREADS = 1 };
+enum { MOST_UNDO = 50, SCAN_THREADS = 1, PICTURE_SIDE = 112 };
 
 /* One opening or scan. The thread fills it; the main thread takes it unless another was begun meanwhile. */
 typedef struct {
@@ -170,10 +173,34 @@ static gboolean open_base(Job *j) {
   return j->base != NULL;
 }
 
+/* For lists of projects: the first picture under its mask, small. Without it they only lack a picture. */
+static void keep_picture(const Job *j) {
+  g_auto(TmSample) s = {0};
+  if (!tm_dataset_n(j->dataset) || !tm_dataset_read_small(j->dataset, 0, PICTURE_SIDE, &s, NULL)) return;
+  const TmClassTable *t = tm_dataset_classes(j->dataset);
+  g_autoptr(TmScene) scene =
+      tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels), t);
+  const TmComposition c = {.show = scene->truth ? TM_SHOW_MASK : TM_SHOW_INPUT,
+                           .w = scene->w,
+                           .h = scene->h,
+                           .rgb = scene->rgb,
+                           .labels = scene->truth,
+                           .colours = scene->colours,
+                           .n_classes = t->n,
+                           .opacity = 0.55};
+  const gsize n = (gsize)scene->w * (gsize)scene->h;
+  g_autofree guint8 *rgba = g_malloc(n * 4), *rgb = g_malloc(n * 3);
+  tm_compose(&c, rgba, scene->w, scene->h, (gsize)scene->w * 4);
+  for (gsize i = 0; i < n * 3; i++) rgb[i] = rgba[i / 3 * 4 + i % 3];
+  g_autofree char *path = g_build_filename(j->file->folder, "picture.png", NULL);
+  tm_png_write_rgb(path, rgb, scene->w, scene->h, NULL);
+}
+
 static gpointer work(gpointer data) {
   Job *j = data;
   if (open_base(j)) {
     j->dataset = tm_amend_apply(j->amend, j->base);
+    if (j->file && g_mkdir_with_parents(j->file->folder, 0777) == 0) keep_picture(j);
     tm_main_call(NULL, G_PRIORITY_DEFAULT, on_opened, job_ref(j), job_unref);
   }
   if (j->dataset && !g_atomic_int_get(&j->cancelled))

@@ -9,6 +9,8 @@
 #include "app/page_train.h"
 #include "app/project_card.h"
 #include "app/run_words.h"
+#include "app/welcome.h"
+#include "app/window_state.h"
 #include "ui/adaptive.h"
 #include "ui/meter.h"
 
@@ -21,18 +23,21 @@ static const struct {
     {"train", "tm-train-symbolic", N_("Train"), tm_page_train_new},
 };
 
-enum { N_PAGES = G_N_ELEMENTS(pages), METER_SAMPLES = 4 * TM_SPARK_SECONDS + 8 };
+enum { N_PAGES = G_N_ELEMENTS(pages), METER_SAMPLES = 4 * TM_SPARK_SECONDS + 8, UNDO_SECONDS = 8 };
 
 struct _TmWindow {
   AdwApplicationWindow parent;
-  GtkWidget *toasts, *leaflet, *sidebar, *sidebar_header, *menu, *content_bin, *stack;
+  GtkWidget *toasts, *root, *welcome_bin, *leaflet, *sidebar, *sidebar_header, *menu, *content_bin, *stack;
   TmProjectCard *project_card;
   TmNavList *nav;
   TmDeviceLine *device;
-  GMenuModel *project_menu;
+  GMenuModel *main_menu, *project_menu;
   TmPage *page[N_PAGES];
   TmPageTrain *train; /* one of the pages; NULL once the window is disposed of */
+  TmWelcome *welcome;
   TmProject *project;
+  gboolean opening; /* told of its end by project_changed() */
+  AdwToast *toast;  /* with a way back; only compared */
   TmMonitor *monitor;
   guint meter_source;
   guint inhibit; /* cookie while a run is alive */
@@ -71,6 +76,97 @@ static void make_pages(TmWindow *w) {
     if (actions) gtk_widget_insert_action_group(GTK_WIDGET(w), pages[i].name, actions);
     if (TM_IS_PAGE_TRAIN(page)) w->train = TM_PAGE_TRAIN(page);
   }
+}
+
+/* ---- projects ---- */
+
+static void show_welcome(TmWindow *w, gboolean welcome) {
+  tm_welcome_set_can_go_back(w->welcome, tm_project_dataset(w->project) != NULL);
+  gtk_stack_set_visible_child_name(GTK_STACK(w->root), welcome ? "welcome" : "studio");
+}
+
+/* Where opening ends in nothing, the welcome says why. */
+static void project_changed(TmWindow *w) {
+  const TmProjectState state = tm_project_state(w->project);
+  if (state == TM_PROJECT_OPENING || !w->opening) return;
+  w->opening = FALSE;
+  if (state != TM_PROJECT_FAILED) return;
+  tm_welcome_set_error(w->welcome, tm_project_error(w->project));
+  show_welcome(w, TRUE);
+}
+
+static void open_path(TmWindow *w, const char *path, const TmDatasetOptions *options) {
+  w->opening = TRUE;
+  tm_welcome_set_error(w->welcome, NULL);
+  tm_project_open(w->project, path, options);
+  show_welcome(w, FALSE);
+}
+
+/* A person who opens something wants to see what is in it. */
+static void look_into(TmWindow *w, const char *path) {
+  open_path(w, path, NULL);
+  show_page(w, "data");
+}
+
+static void toast_gone(AdwToast *toast, TmWindow *w) {
+  if (w->toast == toast) w->toast = NULL;
+}
+
+/* One at a time: the way back is that of the last thing done. */
+static void say(TmWindow *w, const char *sentence, const char *undo_action) {
+  AdwToast *toast = adw_toast_new(sentence);
+  if (undo_action) {
+    if (w->toast) adw_toast_dismiss(w->toast);
+    w->toast = toast;
+    adw_toast_set_button_label(toast, _("Undo"));
+    adw_toast_set_action_name(toast, undo_action);
+    adw_toast_set_timeout(toast, UNDO_SECONDS);
+    g_signal_connect_object(toast, "dismissed", G_CALLBACK(toast_gone), w, 0);
+  }
+  adw_toast_overlay_add_toast(ADW_TOAST_OVERLAY(w->toasts), toast);
+}
+
+static void project_amended(TmWindow *w, const char *sentence) {
+  say(w, sentence, "win.undo-change");
+}
+static void project_trouble(TmWindow *w, const char *sentence) {
+  say(w, sentence, NULL);
+}
+static void project_forgotten(TmWindow *w, const char *sentence) {
+  say(w, sentence, "win.undo-forget");
+}
+
+static void make_welcome(TmWindow *w) {
+  w->welcome = tm_welcome_new(w->main_menu);
+  gtk_widget_set_hexpand(GTK_WIDGET(w->welcome), TRUE);
+  gtk_box_append(GTK_BOX(w->welcome_bin), GTK_WIDGET(w->welcome));
+  g_signal_connect_object(w->welcome, "open", G_CALLBACK(look_into), w, G_CONNECT_SWAPPED);
+  g_signal_connect_object(w->welcome, "say", G_CALLBACK(project_forgotten), w, G_CONNECT_SWAPPED);
+  g_signal_connect_object(w->project, "changed", G_CALLBACK(project_changed), w, G_CONNECT_SWAPPED);
+  g_signal_connect_object(w->project, "amended", G_CALLBACK(project_amended), w, G_CONNECT_SWAPPED);
+  g_signal_connect_object(w->project, "trouble", G_CALLBACK(project_trouble), w, G_CONNECT_SWAPPED);
+}
+
+/* ---- what is there again at the next start ---- */
+
+static void keep_state(TmWindow *w) {
+  g_auto(TmWindowState) s = {0};
+  gtk_window_get_default_size(GTK_WINDOW(w), &s.width, &s.height);
+  s.maximized = gtk_window_is_maximized(GTK_WINDOW(w));
+  s.page = g_strdup(gtk_stack_get_visible_child_name(GTK_STACK(w->stack)));
+  const TmProjectFile *p = tm_project_file(w->project);
+  s.project = p ? g_strdup(p->path) : NULL;
+  tm_window_state_write(&s);
+}
+
+void tm_window_restore(TmWindow *w, gboolean size) {
+  g_auto(TmWindowState) s = {0};
+  tm_window_state_read(&s);
+  if (size && s.width) gtk_window_set_default_size(GTK_WINDOW(w), s.width, s.height);
+  if (size && s.maximized) gtk_window_maximize(GTK_WINDOW(w));
+  if (!s.project) return;
+  open_path(w, s.project, NULL);
+  show_page(w, s.page ? s.page : "data");
 }
 
 /* ---- the run ---- */
@@ -158,6 +254,7 @@ static void looked(GObject *source, GAsyncResult *result, gpointer user) {
   if (w->train) {
     w->monitor = g_steal_pointer(&f->monitor);
     tm_device_line_set_machine(w->device, &f->machine);
+    tm_welcome_set_machine(w->welcome, &f->machine);
     for (int i = 0; i < N_PAGES; i++) tm_page_set_machine(w->page[i], &f->machine);
     update_meters(w);
   }
@@ -168,6 +265,7 @@ static void looked(GObject *source, GAsyncResult *result, gpointer user) {
 
 static void end_run(TmWindow *w, TmRunCommand how) {
   w->closing = TRUE;
+  keep_state(w);
   TmLiveRun *r = tm_page_train_run(w->train);
   if (!run_alive(w)) {
     gtk_window_destroy(GTK_WINDOW(w));
@@ -191,6 +289,7 @@ static void close_answered(AdwMessageDialog *dialog, const char *answer, TmWindo
 static gboolean close_request(GtkWindow *window) {
   TmWindow *w = TM_WINDOW(window);
   if (w->closing) return run_alive(w);
+  keep_state(w);
   if (!run_alive(w)) return FALSE;
   GtkWidget *d = adw_message_dialog_new(window, _("Stop training?"), NULL);
   const TmSnapshot *s = tm_live_run_snapshot(tm_page_train_run(w->train));
@@ -219,7 +318,7 @@ static void folder_chosen(GtkNativeDialog *dialog, int answer, TmWindow *w) {
   if (answer == GTK_RESPONSE_ACCEPT) {
     g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
     g_autofree char *path = file ? g_file_get_path(file) : NULL;
-    if (path) tm_window_open(w, path, NULL);
+    if (path) look_into(w, path);
   }
   g_object_unref(dialog);
 }
@@ -238,7 +337,26 @@ static void do_open(GtkWidget *widget, const char *name, GVariant *v) {
 static void do_demo(GtkWidget *widget, const char *name, GVariant *v) {
   (void)name;
   (void)v;
-  tm_window_open(TM_WINDOW(widget), "demo", NULL);
+  open_path(TM_WINDOW(widget), "demo", &(TmDatasetOptions){.val_fraction = 0.2f});
+  show_page(TM_WINDOW(widget), "data");
+}
+
+static void do_welcome(GtkWidget *widget, const char *name, GVariant *v) {
+  (void)name;
+  (void)v;
+  show_welcome(TM_WINDOW(widget), TRUE);
+}
+
+static void do_undo_change(GtkWidget *widget, const char *name, GVariant *v) {
+  (void)name;
+  (void)v;
+  tm_project_undo(TM_WINDOW(widget)->project);
+}
+
+static void do_undo_forget(GtkWidget *widget, const char *name, GVariant *v) {
+  (void)name;
+  (void)v;
+  tm_welcome_undo(TM_WINDOW(widget)->welcome);
 }
 
 static void do_rescan(GtkWidget *widget, const char *name, GVariant *v) {
@@ -255,13 +373,19 @@ static void do_cancel_scan(GtkWidget *widget, const char *name, GVariant *v) {
 
 static void do_page(GtkWidget *widget, const char *name, GVariant *v) {
   (void)name;
-  show_page(TM_WINDOW(widget), g_variant_get_string(v, NULL));
+  TmWindow *w = TM_WINDOW(widget);
+  show_page(w, g_variant_get_string(v, NULL));
+  if (tm_project_dataset(w->project)) show_welcome(w, FALSE);
 }
 
 static void do_back(GtkWidget *widget, const char *name, GVariant *v) {
   (void)name;
   (void)v;
-  adw_leaflet_navigate(ADW_LEAFLET(TM_WINDOW(widget)->leaflet), ADW_NAVIGATION_DIRECTION_BACK);
+  TmWindow *w = TM_WINDOW(widget);
+  if (strcmp(gtk_stack_get_visible_child_name(GTK_STACK(w->root)), "studio") == 0)
+    adw_leaflet_navigate(ADW_LEAFLET(w->leaflet), ADW_NAVIGATION_DIRECTION_BACK);
+  else if (tm_project_dataset(w->project))
+    show_welcome(w, FALSE);
 }
 
 static void do_panel(GtkWidget *widget, const char *name, GVariant *v) {
@@ -303,12 +427,15 @@ static void tm_window_class_init(TmWindowClass *c) {
   g_type_ensure(TM_TYPE_PROJECT_CARD);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmWindow, name)
-  BIND(toasts), BIND(leaflet), BIND(sidebar), BIND(sidebar_header), BIND(menu), BIND(content_bin),
-      BIND(stack);
+  BIND(toasts), BIND(root), BIND(welcome_bin), BIND(main_menu), BIND(leaflet), BIND(sidebar),
+      BIND(sidebar_header), BIND(menu), BIND(content_bin), BIND(stack);
   BIND(project_card), BIND(nav), BIND(device), BIND(project_menu);
 #undef BIND
   gtk_widget_class_install_action(wc, "win.open", NULL, do_open);
   gtk_widget_class_install_action(wc, "win.demo", NULL, do_demo);
+  gtk_widget_class_install_action(wc, "win.welcome", NULL, do_welcome);
+  gtk_widget_class_install_action(wc, "win.undo-change", NULL, do_undo_change);
+  gtk_widget_class_install_action(wc, "win.undo-forget", NULL, do_undo_forget);
   gtk_widget_class_install_action(wc, "win.rescan", NULL, do_rescan);
   gtk_widget_class_install_action(wc, "win.cancel-scan", NULL, do_cancel_scan);
   gtk_widget_class_install_action(wc, "win.page", "s", do_page);
@@ -321,6 +448,7 @@ static void tm_window_init(TmWindow *w) {
   gtk_widget_init_template(GTK_WIDGET(w));
   w->project = tm_project_new();
   tm_project_card_set_project(w->project_card, w->project, w->project_menu);
+  make_welcome(w);
   make_pages(w);
   g_signal_connect_swapped(w->train, "run-changed", G_CALLBACK(run_changed), w);
   g_signal_connect_swapped(w->nav, "chosen", G_CALLBACK(show_page), w);
@@ -337,5 +465,5 @@ TmWindow *tm_window_new(GtkApplication *app) {
 }
 
 void tm_window_open(TmWindow *w, const char *path, const TmDatasetOptions *options) {
-  tm_project_open(w->project, path, options);
+  open_path(w, path, options);
 }

@@ -12,5 +12,7 @@ G_DECLARE_FINAL_TYPE(TmWindow, tm_window, TM, WINDOW, AdwApplicationWindow)
 TmWindow *tm_window_new(GtkApplication *app);
 /** Opens a folder or "demo"; @options may be NULL. */
 void tm_window_open(TmWindow *w, const char *path, const TmDatasetOptions *options);
+/** The project, the page and, with @size, the size of the window that was closed last. At a first start: the welcome. */
+void tm_window_restore(TmWindow *w, gboolean size);
 /** Saves and closes without asking, as soon as the trainer has stopped (SIGTERM, log-out). */
 void tm_window_save_and_close(TmWindow *w);

@@ -30,6 +30,8 @@ ROLES = {
     "image": (Atspi.Role.IMAGE,),
     "slider": (Atspi.Role.SLIDER,),
     "spin": (Atspi.Role.SPIN_BUTTON,),
+    "row": (Atspi.Role.LIST_ITEM,),
+    "entry": (Atspi.Role.TEXT, Atspi.Role.ENTRY),
 }
 
 
@@ -98,9 +100,10 @@ class Studio:
 
     running = []
 
-    def __init__(self, tarmac, *args, **env):
+    def __init__(self, tarmac, *args, data="demo", **env):
+        """@data: what to open; None: nothing."""
         Studio.running.append(self)
-        self.process = subprocess.Popen([tarmac, "demo", *args], env=dict(os.environ, **env))
+        self.process = subprocess.Popen([tarmac, *([data] if data else []), *args], env=dict(os.environ, **env))
         self.app = poll("the program to show up", self._find_app)
 
     def _find_app(self):
@@ -380,42 +383,47 @@ def drive_short(tarmac):
     studio.end()
 
 
-def main():
+def run_parts(parts, *options):
+    """Runs what parts(tarmac, pictures, arguments…) yields, pairs of name and function, as TAP."""
     p = argparse.ArgumentParser()
     p.add_argument("tarmac")
-    p.add_argument("--short", action="store_true")
+    for o in options:
+        p.add_argument("--" + o, action="store_true")
     p.add_argument("--pictures")
     p.add_argument("--only", help="the parts whose names have this in them")
     a = p.parse_args()
-    pictures = Pictures(a.pictures)
     # Over the header, where no tooltip comes up; keys go to the window under the pointer, since there is no window manager.
     Atspi.generate_mouse_event(560, 20, "abs")
-    dark = ["--dark"]
-    parts = [("short", lambda: drive_short(a.tarmac))] if a.short else [
-        ("training", lambda: drive_training(a.tarmac, pictures, [])),
-        ("closing", lambda: drive_closing(a.tarmac)),
-        ("signal", lambda: drive_signal(a.tarmac)),
-        ("data", lambda: drive_data(a.tarmac, pictures, [])),
-        ("narrow", lambda: drive_narrow(a.tarmac, pictures)),
-    ]
-    if pictures.folder:
-        parts += [("training, dark", lambda: drive_training(a.tarmac, pictures, dark)), ("data, dark", lambda: drive_data(a.tarmac, pictures, dark))]
-    parts = [part for part in parts if not a.only or a.only in part[0]]
-    print(f"1..{len(parts)}")
-    bad = 0
-    for i, (name, part) in enumerate(parts, 1):
+    all_parts = (part for part in parts(a.tarmac, Pictures(a.pictures), *(getattr(a, o) for o in options)) if not a.only or a.only in part[0])
+    n = bad = 0
+    for n, (name, part) in enumerate(all_parts, 1):
         try:
             Studio.running.clear()
             part()
-            print(f"ok {i} - {name}", flush=True)
+            print(f"ok {n} - {name}", flush=True)
         except (Failed, GLib.Error, subprocess.CalledProcessError) as e:
             bad += 1
-            print(f"not ok {i} - {name}\n# {e}", flush=True)
+            print(f"not ok {n} - {name}\n# {e}", flush=True)
             for studio in Studio.running:  # one that stays would take the next one's windows
                 studio.process.kill()
                 studio.process.wait()
+    print(f"1..{n}")
     return 1 if bad else 0
 
 
+def parts(tarmac, pictures, short):
+    if short:
+        yield "short", lambda: drive_short(tarmac)
+        return
+    yield "training", lambda: drive_training(tarmac, pictures, [])
+    yield "closing", lambda: drive_closing(tarmac)
+    yield "signal", lambda: drive_signal(tarmac)
+    yield "data", lambda: drive_data(tarmac, pictures, [])
+    yield "narrow", lambda: drive_narrow(tarmac, pictures)
+    if pictures.folder:
+        yield "training, dark", lambda: drive_training(tarmac, pictures, ["--dark"])
+        yield "data, dark", lambda: drive_data(tarmac, pictures, ["--dark"])
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_parts(parts, "short"))
