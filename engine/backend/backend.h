@@ -23,6 +23,8 @@ typedef struct {
   const char *device;     /* UUID of the GPU to use, or NULL for the first */
   const char *convolutions; /* cpu: "direct", "winograd" or "onednn" wherever it can; NULL or "auto": the fastest, measured once per machine.
                                Winograd's sums are rounded a little more. Copied. */
+  gboolean tf32; /* cuda: convolutions in f32 may round their operands to 10 bits of mantissa, which tensor cores
+                    multiply; else they are f32 throughout */
 } TmBackendOptions;
 
 typedef struct {
@@ -31,6 +33,7 @@ typedef struct {
   gsize memory;      /* bytes the device has; 0 unknown */
   int threads;
   gboolean bf16;     /* bf16 is native: the sensible default precision */
+  gboolean tf32;     /* it knows TmBackendOptions.tf32 */
 } TmBackendInfo;
 
 typedef enum { TM_OPTIMIZER_SGD, TM_OPTIMIZER_ADAM, TM_OPTIMIZER_ADAMW } TmOptimizerKind;

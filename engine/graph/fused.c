@@ -26,6 +26,7 @@ gboolean tm_step_operand_is_dense(int op, int operand) {
   case TM_OP_CONFUSION:
     return operand == 1 || operand < 0;
   case TM_OP_ARGMAX:
+  case TM_FUSED_CONV_ARGMAX:
     return operand < 0;
   default:
     return FALSE;

@@ -170,18 +170,24 @@ static gboolean computes_f16(TmBackend *b) {
   return tm_backend_supports(b, TM_OP_RELU, relu, TM_F16);
 }
 
+static TmDType precision_of(const TmSettings *s, const TmBackendInfo *info) {
+  if (g_str_equal(s->precision, "f16")) return TM_F16;
+  return g_str_equal(s->precision, "bf16") || (g_str_equal(s->precision, "auto") && info->bf16) ? TM_BF16 : TM_F32;
+}
+
 TmBackend *tm_session_device(const TmSettings *s, TmBackendInfo *info, TmDType *precision, GError **error) {
-  const TmBackendOptions options = {.threads = s->threads, .deterministic = TRUE, .convolutions = s->convolutions};
+  const TmBackendOptions options = {.threads = s->threads,
+                                    .deterministic = TRUE,
+                                    .convolutions = s->convolutions,
+                                    .tf32 = g_str_equal(s->precision, "tf32")};
   TmBackend *b = tm_backend_open(s->backend, &options, error);
   if (!b) return NULL;
   tm_backend_info(b, info);
-  *precision = g_str_equal(s->precision, "f16")                                                       ? TM_F16
-               : g_str_equal(s->precision, "bf16") || (g_str_equal(s->precision, "auto") && info->bf16) ? TM_BF16
-                                                                                                        : TM_F32;
-  if (*precision != TM_F16 || computes_f16(b)) return b;
+  *precision = precision_of(s, info);
+  if ((*precision != TM_F16 || computes_f16(b)) && (!options.tf32 || info->tf32)) return b;
   g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
-              _("The %s engine does not compute in f16. Choose bf16 or f32 as precision, or another device."),
-              b->api->name);
+              _("The %s engine does not compute in %s. Choose bf16 or f32 as precision, or another device."),
+              b->api->name, s->precision);
   tm_backend_close(b);
   tm_backend_info_clear(info);
   return NULL;

@@ -41,6 +41,9 @@ typedef struct {
 /** Bytes of work space for every kernel over operands of up to @channels channels. */
 gsize tm_cuda_work(int channels);
 
+/** Can conv_argmax hold the weights of so many channels and classes? */
+gboolean tm_cuda_conv_argmax_fits(int channels, int classes);
+
 #define TM_CUDA_KERNEL(name, ...) cudaError_t tm_cuda_##name(const TmCudaQueue *q, __VA_ARGS__);
 #include "kernels/cuda/kernels.def"
 #undef TM_CUDA_KERNEL

@@ -1,6 +1,8 @@
 #include "tests/cuda-host/host_bench.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/core/tensor.h"
@@ -8,6 +10,32 @@
 extern const TmBackendApi tm_backend_module;
 
 enum { PATTERN = 0xff };
+
+static char *cache_folder;
+
+void host_bench_forget(void) {
+  g_autofree char *folder = g_build_filename(cache_folder, "tarmac", NULL);
+  g_autoptr(GDir) files = g_dir_open(folder, 0, NULL);
+  const char *name;
+  while (files && (name = g_dir_read_name(files))) {
+    g_autofree char *file = g_build_filename(folder, name, NULL);
+    g_unlink(file);
+  }
+}
+
+static void remove_cache(void) {
+  g_autofree char *folder = g_build_filename(cache_folder, "tarmac", NULL);
+  host_bench_forget();
+  g_rmdir(folder);
+  g_rmdir(cache_folder);
+}
+
+void host_bench_own_cache(void) {
+  cache_folder = g_dir_make_tmp("tarmac-XXXXXX", NULL);
+  g_assert_nonnull(cache_folder);
+  g_setenv("XDG_CACHE_HOME", cache_folder, TRUE);
+  atexit(remove_cache);
+}
 
 TmBackend *host_bench_open(void) {
   g_autoptr(GError) error = NULL;

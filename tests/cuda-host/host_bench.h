@@ -18,6 +18,11 @@ typedef struct {
   gsize *bytes;
 } HostBench;
 
+/** To be called first: what is measured is kept in a folder of this process, which goes when it ends. */
+void host_bench_own_cache(void);
+/** Forgets what was measured. */
+void host_bench_forget(void);
+
 /** The module's backend, linked into the test. Fails the test when it does not open. */
 TmBackend *host_bench_open(void);
 

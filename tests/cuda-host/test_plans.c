@@ -1,16 +1,34 @@
-/* The real cuDNN, without a GPU: every convolution of the nets that the program trains gets an engine for a
- * described device (a JSON file of its properties), in the types the program trains in, with sums in a fixed
- * order. Says the work space of each. Arguments: the JSON files. */
+/* The real cuDNN, without a GPU: every convolution step of the programs that are compiled for the cuda
+ * backend, to train and to predict, gets an engine for a described device (a JSON file of its properties),
+ * with sums in a fixed order. Says the work space of each. Arguments: the JSON files. */
 #include <string.h>
 
 #include "engine/backend/cuda/conv.h"
-#include "engine/graph/fused.h"
-#include "engine/nets/unet.h"
+#include "engine/predict/infer_graph.h"
+#include "engine/train/train_graph.h"
+
+extern const TmBackendApi tm_backend_module;
+
+enum { CLASSES = 11 };
+static const gsize most_workspace = (gsize)2 << 30; /* of such GPUs, cuda.c */
 
 typedef struct {
-  const char *file;
-  TmDType type;
-  gboolean deterministic;
+  const char *name, *base, *upsampling, *batch_norm, *depth;
+  int batch, w, h;
+  gboolean all; /* in every precision */
+} Net;
+
+static const Net nets[] = {
+    {"base64", "64", "transposed", "true", "4", 16, 480, 360, TRUE},
+    {"single", "64", "bilinear", "true", "4", 1, 480, 360, FALSE},
+    {"crops", "32", "transposed", "true", "4", 8, 320, 320, FALSE},
+    {"plain", "3", "bilinear", "false", "2", 2, 37, 26, TRUE},
+    {"deep", "16", "transposed", "true", "5", 4, 959, 720, FALSE},
+};
+
+typedef struct {
+  const char *file, *precision;
+  const Net *net;
 } Job;
 
 static cudnnBackendDescriptor_t described(const CudnnApi *api, const char *file) {
@@ -28,31 +46,80 @@ static cudnnBackendDescriptor_t described(const CudnnApi *api, const char *file)
   return NULL;
 }
 
-static TmView view_of(const TmNode *n, TmDType precision) {
-  return (TmView){.dtype = n->kind == TM_KIND_ACT ? precision : TM_F32, .shape = n->shape, .ld = n->shape.c};
-}
-
-static void plan_one(const CudnnTarget *target, const TmNode *n, TmDType type, int *bad) {
-  static const char *const names[] = {"forward", "backward by data", "backward by weights"};
-  g_autoptr(GError) error = NULL;
-  CudaCall c = {.node = n, .n_in = n->n_in, .out = {view_of(n, type)}};
-  for (guint i = 0; i < n->n_in; i++) c.in[i] = view_of(n->in[i], type);
-  const CudnnSpec s = tm_cuda_conv_spec(&c, type);
-  CudnnPlan *p = tm_cudnn_plan_new(target, &s, &error);
-  g_autofree char *what = g_strdup_printf("%s %dx%dx%dx%d by %dx%dx%dx%d", names[s.direction], s.x.n, s.x.h,
-                                          s.x.w, s.x.c, s.w.n, s.w.h, s.w.w, s.w.c);
-  if (p) {
-    g_test_message("%s: %d engines, work space %.1f MB", what, tm_cudnn_plan_candidates(p),
-                   (double)tm_cudnn_plan_workspace(p) / 1e6);
+/* By the name that is written down the same engine is found, with the same work space. */
+static void find_again(const CudnnTarget *target, const CudnnSpec *s, const CudnnPlan *p) {
+  CudnnDescs d = {.api = target->api};
+  CudnnEngine again;
+  CudnnDesc graph = tm_cudnn_graph(&d, s, NULL);
+  if (tm_cudnn_engine_named(target, graph, s->type, tm_cudnn_plan_engine(p), &again)) {
+    g_assert_cmpint(again.workspace, ==, (gint64)tm_cudnn_plan_workspace(p));
+    target->api->cudnnBackendDestroyDescriptor(again.plan);
   } else {
-    g_test_fail_printf("%s: %s", what, error->message);
-    ++*bad;
+    g_test_fail_printf("engine %s is not found by its name", tm_cudnn_plan_engine(p));
   }
-  tm_cudnn_plan_free(p);
+  tm_cudnn_clean(&d);
 }
 
-/* All convolutions of a training step of the UNet, of both ways to enlarge. */
-static void test_unet(gconstpointer data) {
+/* TRUE when there is an engine. */
+static gboolean plan_one(const CudnnTarget *target, const CudnnSpec *s, const char *what, gsize *most) {
+  g_autoptr(GError) error = NULL;
+  CudnnPlan *p = tm_cudnn_plan_new(target, s, &error);
+  if (!p) {
+    g_test_fail_printf("%s: %s", what, error->message);
+    return FALSE;
+  }
+  const gsize workspace = tm_cudnn_plan_workspace(p);
+  g_test_message("%s: engine %s, work space %.1f MB", what, tm_cudnn_plan_engine(p), (double)workspace / 1e6);
+  *most = MAX(*most, workspace);
+  find_again(target, s, p);
+  tm_cudnn_plan_free(p);
+  return TRUE;
+}
+
+/* All of the program's, each sort once. */
+static void plan_program(const CudnnTarget *target, const TmProgram *p, GHashTable *seen, gsize *most) {
+  for (guint i = 0; i < p->n_steps; i++) {
+    if (!tm_cuda_is_conv(p->steps[i].op)) continue;
+    const CudaCall c = tm_cuda_call(p, &p->steps[i], NULL);
+    const CudnnSpec s = tm_cuda_conv_spec(&c, p->precision);
+    char *what = tm_cudnn_spec_text(&s);
+    if (!g_hash_table_add(seen, what)) continue;
+    if (!plan_one(target, &s, what, most)) return;
+  }
+}
+
+static void settings_of(const Job *job, TmSettings *s) {
+  tm_settings_defaults(s);
+  g_assert_true(tm_settings_set(s, "base", job->net->base, NULL) &&
+                tm_settings_set(s, "upsampling", job->net->upsampling, NULL) &&
+                tm_settings_set(s, "batch_norm", job->net->batch_norm, NULL) &&
+                tm_settings_set(s, "depth", job->net->depth, NULL) &&
+                tm_settings_set(s, "precision", job->precision, NULL));
+}
+
+static TmProgram *train_program(TmBackend *b, const TmSettings *s, const Net *n, TmDType type,
+                                TmTrainGraph *t) {
+  g_autoptr(GError) error = NULL;
+  tm_train_graph_build(t, s, CLASSES, n->batch, n->w, n->h, NULL, &error);
+  g_assert_no_error(error);
+  const TmProgramOptions options = tm_train_graph_options(t, type);
+  TmProgram *p = tm_program_plan(b, t->graph, &options, &error);
+  g_assert_no_error(error);
+  return p;
+}
+
+static TmProgram *infer_program(TmBackend *b, const TmSettings *s, const Net *n, TmDType type, TmGraph *g) {
+  g_autoptr(GError) error = NULL;
+  TmUNet net;
+  tm_infer_net(s, CLASSES, &net);
+  TmNode *const labels = tm_infer_graph(g, &net, TM_SHAPE(n->batch, 3, n->h, n->w), NULL, NULL);
+  const TmProgramOptions options = {.precision = type, .n_outputs = 1, .outputs = &labels};
+  TmProgram *p = tm_program_plan(b, g, &options, &error);
+  g_assert_no_error(error);
+  return p;
+}
+
+static void test_net(gconstpointer data) {
   const Job *job = data;
   g_autoptr(GError) error = NULL;
   const CudnnApi *api = tm_cudnn(&error);
@@ -61,43 +128,46 @@ static void test_unet(gconstpointer data) {
     g_test_skip(error ? error->message : "this cuDNN does not take a device described in JSON");
     return;
   }
-  const CudnnTarget target = {
-      .api = api, .device = device, .deterministic = job->deterministic, .most_workspace = 512 << 20};
-  const TmUNet unet = {.classes = 11, .base = 64, .depth = 4, .batch_norm = TRUE, .bn_momentum = 0.1f};
+  const CudnnTarget target = {.api = api,
+                              .device = device,
+                              .deterministic = TRUE,
+                              .tf32 = strcmp(job->precision, "tf32") == 0,
+                              .most_workspace = most_workspace};
+  const TmDType type = strcmp(job->precision, "bf16") == 0  ? TM_BF16
+                       : strcmp(job->precision, "f16") == 0 ? TM_F16
+                                                            : TM_F32;
+  TmBackend never_opened = {.api = &tm_backend_module, .owner = g_thread_self()}; /* asked what it supports */
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  gsize most = 0;
+  TmSettings settings;
+  settings_of(job, &settings);
+  g_auto(TmTrainGraph) t = {0};
   g_autoptr(TmGraph) g = tm_graph_new();
-  g_autoptr(GPtrArray) effects = g_ptr_array_new();
-  TmNode *x = tm_graph_source(g, TM_OP_INPUT, TM_KIND_ACT, TM_SHAPE(16, 3, 360, 480), "x"),
-         *labels = tm_graph_source(g, TM_OP_INPUT, TM_KIND_LABEL, TM_SHAPE(16, 1, 360, 480), "labels"),
-         *weights = tm_graph_source(g, TM_OP_STATE, TM_KIND_STATE, TM_SHAPE(1, 11, 1, 1), "weights");
-  TmNode *loss =
-      tm_node(g, TM_OP_CROSS_ENTROPY, NULL, NULL, tm_unet(g, x, &unet, TRUE, NULL, effects), labels, weights);
-  g_autoptr(GPtrArray) params = g_ptr_array_new();
-  for (guint i = 0; i < tm_graph_n_nodes(g); i++)
-    if (tm_graph_node(g, i)->op == TM_OP_PARAM) g_ptr_array_add(params, tm_graph_node(g, i));
-  g_autofree TmNode **grads = g_new0(TmNode *, params->len);
-  tm_graph_gradients(g, loss, NULL, params->len, (TmNode *const *)params->pdata, grads);
-  g_assert_true(tm_graph_check(g, NULL));
-  int bad = 0, n = 0;
-  for (guint i = 0; i < tm_graph_n_nodes(g) && !bad; i++) {
-    const TmNode *node = tm_graph_node(g, i);
-    if (!tm_cuda_is_conv((int)node->op)) continue;
-    plan_one(&target, node, job->type, &bad);
-    n++;
-  }
-  g_assert_cmpint(n, >, 60);
+  TmProgram *train = train_program(&never_opened, &settings, job->net, type, &t),
+            *infer = infer_program(&never_opened, &settings, job->net, type, g);
+  plan_program(&target, train, seen, &most);
+  plan_program(&target, infer, seen, &most);
+  g_test_message("%u sorts of convolutions, at most %.1f MB of work space", g_hash_table_size(seen),
+                 (double)most / 1e6);
+  g_assert_cmpuint(g_hash_table_size(seen), >, 20);
+  tm_program_free(train);
+  tm_program_free(infer);
   api->cudnnBackendDestroyDescriptor(device);
 }
 
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  static const TmDType types[] = {TM_F32, TM_BF16, TM_F16};
+  static const char *const precisions[] = {"bf16", "f16", "f32", "tf32"};
   for (int i = 1; i < argc; i++)
-    for (guint t = 0; t < G_N_ELEMENTS(types); t++) {
+    for (guint k = 0; k < G_N_ELEMENTS(precisions) * G_N_ELEMENTS(nets); k++) {
+      const Net *net = &nets[k / G_N_ELEMENTS(precisions)];
+      const char *precision = precisions[k % G_N_ELEMENTS(precisions)];
+      if (!net->all && strstr(precision, "f32")) continue;
       Job *job = g_new(Job, 1);
-      *job = (Job){argv[i], types[t], TRUE};
+      *job = (Job){argv[i], precision, net};
       g_autofree char *name = g_path_get_basename(argv[i]),
-                      *path = g_strdup_printf("/cuda-host/plans/%s/%s", name, tm_dtype_name(types[t]));
-      g_test_add_data_func_full(path, job, test_unet, g_free);
+                      *path = g_strdup_printf("/cuda-host/plans/%s/%s/%s", name, net->name, precision);
+      g_test_add_data_func_full(path, job, test_net, g_free);
     }
   return g_test_run();
 }

@@ -9,7 +9,7 @@
 #include "engine/graph/fused.h"
 #include "tests/cuda-host/host_bench.h"
 
-enum { CLASSES = 5, STEPS = 4, SPARSE = 13 };
+enum { CLASSES = 5, STEPS = 4, SPARSE = 5 };
 
 #define EPS (&(TmAttrs){.value = 1e-5f})
 #define POOL (&(TmAttrs){.factor = 2})
@@ -230,41 +230,63 @@ static gboolean all_of_it(GArray *numbers, GError **error) {
 
 /* Whichever call fails: the work ends with an error in words, or, where it could do without (a convolution's
  * engine, a measurement), as if nothing had been. */
-static int step = 3; /* not every call's failure is tried in one run */
+typedef struct {
+  cudaError_t error;
+  int code;
+  gboolean forget; /* engines are timed anew each time: many more calls */
+  int step;        /* not every call's failure is tried in one run */
+  long told;       /* failures that at least come to the surface */
+} Fault;
 
-static void test_faults(void) {
-  static const struct {
-    cudaError_t error;
-    int code;
-  } kinds[] = {{cudaErrorMemoryAllocation, TM_ERROR_NO_MEMORY}, {cudaErrorIllegalAddress, TM_ERROR_DEVICE}};
+static int sparse = 1;
+
+static void check_told(const Fault *f, const char *where, const GError *error) {
+  g_assert_nonnull(error);
+  g_assert_true(
+      error->code == f->code || error->code == TM_ERROR_UNSUPPORTED ||
+      (error->code == TM_ERROR_DEVICE && (g_str_has_prefix(where, "cudnn") || g_str_equal(where, "execute"))));
+  g_assert_true(g_str_has_suffix(error->message, "."));
+}
+
+static void test_faults(gconstpointer data) {
+  const Fault *f = data;
   g_autoptr(GArray) right = g_array_new(FALSE, FALSE, sizeof(float));
   g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(float));
   g_assert_true(all_of_it(right, NULL));
-  for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
-    long n = 1, told = 0;
-    for (;; n += step * (k ? 5 : 1)) {
-      g_autoptr(GError) error = NULL;
-      tm_host_fail(NULL, n, kinds[k].error);
-      const gboolean ok = all_of_it(numbers, &error), fired = tm_host_fault_fired() != 0;
-      g_autofree char *where = g_strdup(fired ? tm_host_fault_name() : "nothing");
-      tm_host_fail(NULL, 0, cudaSuccess);
-      if (tm_host_live())
-        g_error("after call %ld, %s, failed %ld objects were left", n, where, tm_host_live());
-      if (ok) {
-        same_bits(numbers, right);
-      } else {
-        told++;
-        g_assert_nonnull(error);
-        g_assert_true(error->code == kinds[k].code || error->code == TM_ERROR_UNSUPPORTED ||
-                      (error->code == TM_ERROR_DEVICE &&
-                       (g_str_has_prefix(where, "cudnn") || g_str_equal(where, "execute"))));
-        g_assert_true(g_str_has_suffix(error->message, "."));
-      }
-      if (!fired) break;
+  long n = 1, told = 0;
+  for (;; n += f->step * sparse) {
+    g_autoptr(GError) error = NULL;
+    if (f->forget) host_bench_forget();
+    tm_host_fail(NULL, n, f->error);
+    const gboolean ok = all_of_it(numbers, &error), fired = tm_host_fault_fired() != 0;
+    g_autofree char *where = g_strdup(fired ? tm_host_fault_name() : "nothing");
+    tm_host_fail(NULL, 0, cudaSuccess);
+    if (tm_host_live()) g_error("after call %ld, %s, failed %ld objects were left", n, where, tm_host_live());
+    if (ok) {
+      same_bits(numbers, right);
+    } else {
+      told++;
+      check_told(f, where, error);
     }
-    g_assert_cmpint(told, >, (k ? 40 : 200) / step);
-    g_test_message("%ld calls, %ld failures told", n, told);
+    if (!fired) break;
   }
+  g_test_message("%ld calls, %ld failures told", n, told);
+  g_assert_cmpint(told, >, f->told / (f->step * sparse));
+}
+
+/* What was timed once is not timed again. */
+static void test_engines_kept(void) {
+  g_autoptr(GArray) first = g_array_new(FALSE, FALSE, sizeof(float));
+  g_autoptr(GArray) again = g_array_new(FALSE, FALSE, sizeof(float));
+  host_bench_forget();
+  tm_host_fail(NULL, 0, cudaSuccess);
+  g_assert_true(all_of_it(first, NULL));
+  const long before = tm_host_calls();
+  tm_host_fail(NULL, 0, cudaSuccess);
+  g_assert_true(all_of_it(again, NULL));
+  g_test_message("%ld calls, then %ld", before, tm_host_calls());
+  g_assert_cmpint(tm_host_calls(), <, before / 2);
+  same_bits(first, again);
 }
 
 static void test_out_of_memory(void) {
@@ -329,17 +351,25 @@ static void test_marks(void) {
 
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  host_bench_own_cache();
   tm_host_between_blocks(argc > 1 && strcmp(argv[1], "between") == 0);
   g_test_add_data_func("/cuda-host/program/f32", GINT_TO_POINTER(TM_F32), test_against_ref);
   g_test_add_data_func("/cuda-host/program/bf16", GINT_TO_POINTER(TM_BF16), test_against_ref);
   g_test_add_data_func("/cuda-host/program/f16", GINT_TO_POINTER(TM_F16), test_against_ref);
   g_test_add_func("/cuda-host/program/patterns", test_patterns);
   g_test_add_func("/cuda-host/program/lazy", test_lazy);
+  g_test_add_func("/cuda-host/program/engines-kept", test_engines_kept);
   g_test_add_func("/cuda-host/program/out-of-memory", test_out_of_memory);
   g_test_add_func("/cuda-host/reasons", test_reasons);
   g_test_add_func("/cuda-host/device-by-uuid", test_device_by_uuid);
   g_test_add_func("/cuda-host/marks", test_marks);
-  if (argc > 1 && strcmp(argv[1], "sparse") == 0) step = SPARSE;
-  if (argc < 2 || step == SPARSE) g_test_add_func("/cuda-host/program/faults", test_faults);
+  static const Fault faults[] = {{cudaErrorMemoryAllocation, TM_ERROR_NO_MEMORY, FALSE, 3, 200},
+                                 {cudaErrorIllegalAddress, TM_ERROR_DEVICE, FALSE, 15, 200},
+                                 {cudaErrorMemoryAllocation, TM_ERROR_NO_MEMORY, TRUE, 41, 200}};
+  if (argc > 1 && strcmp(argv[1], "sparse") == 0) sparse = SPARSE;
+  for (guint i = 0; i < G_N_ELEMENTS(faults) && (argc < 2 || sparse > 1); i++) {
+    g_autofree char *path = g_strdup_printf("/cuda-host/program/faults/%u", i);
+    g_test_add_data_func(path, &faults[i], test_faults);
+  }
   return g_test_run();
 }

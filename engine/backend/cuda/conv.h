@@ -1,5 +1,6 @@
-/* conv.h: a convolution step: its operands brought into the form cuDNN wants, the plan, and the result
- * brought back.
+/* conv.h: a convolution step, or a pattern that begins with one: its operands brought into the form cuDNN
+ * wants, the plan, and the result brought back. What a pattern adds is done by cuDNN in the same pass, or by
+ * own kernels after it, whichever is faster here.
  *
  * What cuDNN wants: whole dense tensors, 16-byte aligned; in 16 bits channels that are multiples of 8.
  * Operands that are not so are packed in scratch memory, with channels of zeros; weights always are, since
@@ -12,8 +13,12 @@
 typedef struct _CudaConv CudaConv;
 
 gboolean tm_cuda_is_conv(int op);
+/** Of such an op: is there a way for @node in @precision? Pure. */
+gboolean tm_cuda_conv_supports(int op, const TmNode *node, TmDType precision);
+/** May this operand (as in backend.h) be a channel slice? Pure. */
+gboolean tm_cuda_conv_takes_slice(int op, int operand);
 
-/** What cuDNN will be asked for. Pure; looks at the operands' shapes, types and alignment. */
+/** What cuDNN will be asked for first. Pure; looks at the operands' shapes, types and alignment. */
 CudnnSpec tm_cuda_conv_spec(const CudaCall *c, TmDType precision);
 
 /** @packed: where the weights in their packed form are kept by another convolution of the program that has

@@ -9,7 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_WORKSPACE = 512 << 20 };
+/* Work space an engine may take: a share of the device's memory, within these. */
+enum { WORKSPACE_SHARE = 64 };
+static const gsize least_workspace = (gsize)256 << 20, most_workspace = (gsize)4 << 30;
 
 typedef struct {
   CudaRun run; /* NULL: conv */
@@ -44,6 +46,7 @@ static void close_cuda(TmBackend *backend) {
   cudaFreeHost(b->slots);
   cudaFreeHost(b->host_sum);
   if (b->queue.stream) cudaStreamDestroy(b->queue.stream);
+  tm_machine_cache_free(b->plans);
   g_free(b->name);
   g_free(b);
 }
@@ -77,22 +80,39 @@ static gboolean open_cudnn(CudaBackend *b, GError **error) {
   return FALSE;
 }
 
+/* All that the times of engines depend on, but the convolution. */
+static void open_plans(CudaBackend *b) {
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  g_autofree char *machine =
+      g_strdup_printf("%s, sm_%d%d, driver %d, cuDNN %" G_GSIZE_FORMAT ", %s", b->name, b->major, b->minor,
+                      driver, (gsize)b->cudnn->cudnnGetVersion(), TM_VERSION);
+  b->plans = tm_machine_cache_new("cudnn.ini", machine);
+}
+
 static TmBackend *open_cuda(const TmBackendOptions *options, GError **error) {
   CudaBackend *b = g_new0(CudaBackend, 1);
   b->deterministic = options->deterministic;
+  b->tf32 = options->tf32;
   b->cudnn = tm_cudnn(error);
   if (b->cudnn && tm_cuda_choose(b, options->device, error) &&
       tm_cuda_ok(cudaStreamCreateWithFlags(&b->queue.stream, cudaStreamNonBlocking), _("opening the GPU"),
                  error) &&
-      open_memory(b, error) && open_cudnn(b, error))
+      open_memory(b, error) && open_cudnn(b, error)) {
+    open_plans(b);
     return &b->base;
+  }
   close_cuda(&b->base);
   return NULL;
 }
 
 static void info(TmBackend *backend, TmBackendInfo *out) {
   const CudaBackend *b = of(backend);
-  *out = (TmBackendInfo){.name = g_strdup(b->name), .memory = b->memory, .threads = 1, .bf16 = b->major >= 8};
+  *out = (TmBackendInfo){.name = g_strdup(b->name),
+                         .memory = b->memory,
+                         .threads = 1,
+                         .bf16 = b->major >= 8,
+                         .tf32 = b->major >= 8};
   const int cudnn = (int)b->cudnn->cudnnGetVersion();
   out->detail =
       g_strdup_printf(_("CUDA %d.%d, cuDNN %d.%d, compute capability %d.%d"), CUDART_VERSION / 1000,
@@ -122,18 +142,17 @@ static void release(TmBackend *backend, void *p, gsize bytes) {
 /* Nets of bytes are for processors. */
 static gboolean supports(TmBackend *b, int op, const TmNode *node, TmDType precision) {
   (void)b;
-  return node->kind != TM_KIND_PIXEL &&
-         (precision == TM_F32 || precision == TM_BF16 || precision == TM_F16) &&
-         (tm_cuda_is_conv(op) || tm_cuda_step_run(op) != NULL);
+  if (node->kind == TM_KIND_PIXEL || (precision != TM_F32 && precision != TM_BF16 && precision != TM_F16))
+    return FALSE;
+  if (tm_cuda_is_conv(op)) return tm_cuda_conv_supports(op, node, precision);
+  return tm_cuda_step_run(op) != NULL && tm_cuda_step_supports(op, node);
 }
 
-/* Convolutions pack slices; weights and biases are whole. */
 static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operand, TmDType precision) {
   (void)b;
   (void)node;
   (void)precision;
-  if (!tm_cuda_is_conv(op)) return tm_cuda_step_takes_slice(op, operand);
-  return op == TM_OP_CONV_DW ? operand >= 0 : operand <= 0;
+  return tm_cuda_is_conv(op) ? tm_cuda_conv_takes_slice(op, operand) : tm_cuda_step_takes_slice(op, operand);
 }
 
 static void discard(TmBackend *b, gpointer prepared) {
@@ -147,8 +166,8 @@ static void discard(TmBackend *b, gpointer prepared) {
   g_free(q);
 }
 
-static CudaCall call_of(const TmProgram *p, const TmStep *s, const TmCudaQueue *queue) {
-  CudaCall c = {.q = queue, .node = s->node, .n_in = s->n_in};
+CudaCall tm_cuda_call(const TmProgram *p, const TmStep *s, const TmCudaQueue *queue) {
+  CudaCall c = {.q = queue, .op = s->op, .node = s->node, .n_in = s->n_in};
   for (guint i = 0; i < s->n_in; i++) c.in[i] = p->values[s->in[i]].view;
   for (guint i = 0; i < s->n_out; i++) {
     c.out[i] = p->values[s->out[i]].view;
@@ -171,8 +190,11 @@ static gboolean prepare_convs(CudaBackend *b, const TmProgram *p, Prepared *q, G
   const CudnnTarget target = {.api = b->cudnn,
                               .handle = b->handle,
                               .deterministic = b->deterministic,
-                              .most_workspace = MOST_WORKSPACE,
-                              .stream = b->queue.stream};
+                              .tf32 = b->tf32,
+                              .most_workspace =
+                                  CLAMP(b->memory / WORKSPACE_SHARE, least_workspace, most_workspace),
+                              .stream = b->queue.stream,
+                              .cache = b->plans};
   gsize scratch = 0;
   for (guint i = 0; i < p->n_steps; i++) {
     Prepared1 *s = &q->steps[i];
@@ -195,8 +217,8 @@ static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
   q->steps = g_new0(Prepared1, p->n_steps);
   q->n_steps = p->n_steps;
   for (guint i = 0; i < p->n_steps; i++)
-    q->steps[i] =
-        (Prepared1){.run = tm_cuda_step_run(p->steps[i].op), .call = call_of(p, &p->steps[i], &q->queue)};
+    q->steps[i] = (Prepared1){.run = tm_cuda_step_run(p->steps[i].op),
+                              .call = tm_cuda_call(p, &p->steps[i], &q->queue)};
   for (guint i = 0; i < p->n_values; i++) widest = MAX(widest, p->values[i].view.shape.c);
   q->queue.stream = b->queue.stream;
   if (tm_cuda_ok(cudaMalloc(&q->queue.work, tm_cuda_work(widest)), _("reserving memory"), error) &&

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "engine/backend/cuda/cudnn_api.h"
+#include "engine/core/machine_cache.h"
 #include "engine/program/program.h"
 #include "kernels/cuda/cuda.h"
 
@@ -16,17 +17,18 @@ enum { CUDA_SLOTS = 64, CUDA_SLOT_BYTES = 1024, CUDA_STAGING_BYTES = 4 << 20 };
 typedef struct {
   TmBackend base;
   int device;
-  gboolean deterministic;
+  gboolean deterministic, tf32;
   const CudnnApi *cudnn;
   cudnnHandle_t handle;
   char *name;
   gsize memory;
   int major, minor;
-  TmCudaQueue queue;   /* for what runs outside programs */
-  void *staging;       /* pinned, CUDA_STAGING_BYTES: transfers pass through it */
-  void *landing;       /* device, CUDA_STAGING_BYTES: slices are packed in it */
-  guint8 *slots;       /* pinned */
-  guint8 *device_slot; /* device, CUDA_SLOT_BYTES: the slot in use */
+  TmMachineCache *plans; /* the engines chosen for convolutions on such a device */
+  TmCudaQueue queue;     /* for what runs outside programs */
+  void *staging;         /* pinned, CUDA_STAGING_BYTES: transfers pass through it */
+  void *landing;         /* device, CUDA_STAGING_BYTES: slices are packed in it */
+  guint8 *slots;         /* pinned */
+  guint8 *device_slot;   /* device, CUDA_SLOT_BYTES: the slot in use */
   guint slot;
   double *sum, *host_sum; /* device, pinned: the result of sum_squares */
 } CudaBackend;
@@ -34,6 +36,7 @@ typedef struct {
 /* One step at work. */
 typedef struct {
   const TmCudaQueue *q;
+  int op;                              /* a TmOp, or a TmFused */
   const TmNode *node;                  /* the step's */
   const TmNode *made[TM_STEP_MAX_OUT]; /* the nodes whose values the outputs are */
   guint n_in;
@@ -41,10 +44,15 @@ typedef struct {
   TmView out[TM_STEP_MAX_OUT];
 } CudaCall;
 
+/** Step @s of @p as a call. */
+CudaCall tm_cuda_call(const TmProgram *p, const TmStep *s, const TmCudaQueue *queue);
+
 typedef cudaError_t (*CudaRun)(const CudaCall *c);
 
 /** The function that runs @op by kernels alone, or NULL: nothing of that kind. */
 CudaRun tm_cuda_step_run(int op);
+/** Does it take @node (a pattern's first)? Pure. */
+gboolean tm_cuda_step_supports(int op, const TmNode *node);
 /** May this operand of such a step (as in backend.h: 0.. inputs, ~0.. outputs) be a channel slice? Pure. */
 gboolean tm_cuda_step_takes_slice(int op, int operand);
 

@@ -1,334 +1,187 @@
 #include "engine/backend/cuda/plan.h"
 
+#include "engine/backend/cuda/timing.h"
+
 #include <cuda_runtime_api.h>
 #include <glib/gi18n.h>
+#include <string.h>
 
-typedef cudnnBackendDescriptor_t Desc;
-
-enum { MOST_DESCS = 32, MOST_CONFIGS = 16, MOST_TIMED = 6, TIMED_RUNS = 3, MOST_NOTES = 16 };
-enum { UID_X = 'x', UID_W = 'w', UID_Y = 'y' };
+enum { MOST_TIMED = 12, MOST_UNTIMED = 4 };
 
 struct _CudnnPlan {
   CudnnTarget target;
-  Desc plan, pack;
-  gint64 workspace;
+  CudnnEpilogue epilogue;
+  CudnnEngine engine;
+  CudnnDesc pack;
   int candidates;
+  float ms; /* of a run, negative: unknown */
 };
-
-/* What is made on the way, so that one place frees it; after a failure all calls do nothing. */
-typedef struct {
-  const CudnnTarget *target;
-  Desc all[MOST_DESCS];
-  int n;
-  cudnnStatus_t failed;
-  const char *what;
-} Build;
-
-static void note(Build *b, cudnnStatus_t status, const char *what) {
-  if (b->failed != CUDNN_STATUS_SUCCESS || status == CUDNN_STATUS_SUCCESS) return;
-  b->failed = status;
-  b->what = what;
-}
-
-static gboolean give_up(const Build *b, GError **error) {
-  char why[256] = "";
-  const CudnnApi *api = b->target->api;
-  api->cudnnGetLastErrorString(why, sizeof why);
-  g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
-              _("cuDNN %zu has no way to run a convolution (%s: %s%s%s)."), api->cudnnGetVersion(), b->what,
-              api->cudnnGetErrorString(b->failed), *why ? ", " : "", why);
-  return FALSE;
-}
-
-static Desc make(Build *b, cudnnBackendDescriptorType_t type) {
-  Desc d = NULL;
-  if (b->failed != CUDNN_STATUS_SUCCESS) return NULL;
-  note(b,
-       b->n < MOST_DESCS ? b->target->api->cudnnBackendCreateDescriptor(type, &d)
-                         : CUDNN_STATUS_INTERNAL_ERROR,
-       "create");
-  if (d) b->all[b->n++] = d;
-  return d;
-}
-
-static void set(Build *b, Desc d, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-                gint64 n, const void *value) {
-  if (b->failed == CUDNN_STATUS_SUCCESS)
-    note(b, b->target->api->cudnnBackendSetAttribute(d, name, type, n, value), "attribute");
-}
-static void set_desc(Build *b, Desc d, cudnnBackendAttributeName_t name, Desc value) {
-  set(b, d, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value);
-}
-static void set_ints(Build *b, Desc d, cudnnBackendAttributeName_t name, gint64 n, const gint64 *value) {
-  set(b, d, name, CUDNN_TYPE_INT64, n, value);
-}
-
-static Desc finish(Build *b, Desc d, const char *what) {
-  if (b->failed == CUDNN_STATUS_SUCCESS) note(b, b->target->api->cudnnBackendFinalize(d), what);
-  return d;
-}
-
-static void clean(Build *b) {
-  while (b->n > 0) b->target->api->cudnnBackendDestroyDescriptor(b->all[--b->n]);
-}
-
-/* ---- the operation graph ---- */
-
-static cudnnDataType_t data_type(TmDType t) {
-  return t == TM_BF16 ? CUDNN_DATA_BFLOAT16 : t == TM_F16 ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
-}
-
-/* Extents go in n, c, h, w order; the strides make it NHWC. */
-static Desc tensor(Build *b, gint64 uid, TmDType type, TmShape s) {
-  Desc d = make(b, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  const cudnnDataType_t t = data_type(type);
-  const gint64 c = s.c, w = s.w, h = s.h, align = 16;
-  const gint64 extent[] = {s.n, c, h, w}, stride[] = {h * w * c, 1, w * c, c};
-  set(b, d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &t);
-  set_ints(b, d, CUDNN_ATTR_TENSOR_DIMENSIONS, 4, extent);
-  set_ints(b, d, CUDNN_ATTR_TENSOR_STRIDES, 4, stride);
-  set_ints(b, d, CUDNN_ATTR_TENSOR_UNIQUE_ID, 1, &uid);
-  set_ints(b, d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 1, &align);
-  return finish(b, d, "tensor");
-}
-
-static Desc convolution(Build *b, const CudnnSpec *s) {
-  Desc d = make(b, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
-  const cudnnDataType_t compute = CUDNN_DATA_FLOAT;
-  const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
-  const gint64 axes = 2, pad[] = {s->pad, s->pad}, stride[] = {s->stride, s->stride},
-               dilation[] = {s->dilation, s->dilation};
-  set_ints(b, d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, 1, &axes);
-  set(b, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &compute);
-  set(b, d, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
-  set_ints(b, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, 2, pad);
-  set_ints(b, d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, 2, pad);
-  set_ints(b, d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 2, stride);
-  set_ints(b, d, CUDNN_ATTR_CONVOLUTION_DILATIONS, 2, dilation);
-  return finish(b, d, "convolution");
-}
-
-/* The attribute names of the three directions, in one table. */
-static const struct {
-  cudnnBackendDescriptorType_t op;
-  cudnnBackendAttributeName_t alpha, beta, conv, x, w, y;
-} names[] = {
-    {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
-     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
-     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
-     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y},
-    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA,
-     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
-     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY},
-    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
-     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA,
-     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
-     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY},
-};
-
-static Desc operation_graph(Build *b, const CudnnSpec *s) {
-  const float one = 1, zero = 0;
-  Desc x = tensor(b, UID_X, s->type, s->x), w = tensor(b, UID_W, s->type, s->w),
-       y = tensor(b, UID_Y, s->type, s->y);
-  Desc conv = convolution(b, s), op = make(b, names[s->direction].op);
-  set_desc(b, op, names[s->direction].conv, conv);
-  set_desc(b, op, names[s->direction].x, x);
-  set_desc(b, op, names[s->direction].w, w);
-  set_desc(b, op, names[s->direction].y, y);
-  set(b, op, names[s->direction].alpha, CUDNN_TYPE_FLOAT, 1, &one);
-  set(b, op, names[s->direction].beta, CUDNN_TYPE_FLOAT, 1, &zero);
-  finish(b, op, "convolution operation");
-  Desc g = make(b, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  if (b->target->handle)
-    set(b, g, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &b->target->handle);
-  set(b, g, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &op);
-  return finish(b, g, "operation graph");
-}
-
-/* ---- engines ---- */
-
-/* Whose sums have no fixed order is told by a note on the engine. */
-static gboolean deterministic(const CudnnApi *api, Desc config) {
-  Desc engine = NULL;
-  cudnnBackendNumericalNote_t notes[MOST_NOTES];
-  gint64 n = 0, n_notes = 0;
-  gboolean fixed = FALSE;
-  if (api->cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine) != CUDNN_STATUS_SUCCESS)
-    return FALSE;
-  if (api->cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n,
-                                    &engine) == CUDNN_STATUS_SUCCESS &&
-      api->cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-                                    MOST_NOTES, &n_notes, notes) == CUDNN_STATUS_SUCCESS) {
-    fixed = TRUE;
-    for (gint64 i = 0; i < MIN(n_notes, MOST_NOTES); i++)
-      fixed &= notes[i] != CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
-  }
-  api->cudnnBackendDestroyDescriptor(engine);
-  return fixed;
-}
-
-/* A finalized plan of @config with its work space, or NULL: the next one may do. */
-static Desc plan_of(Build *b, Desc config, gint64 *workspace) {
-  const CudnnApi *api = b->target->api;
-  if (b->target->deterministic && !deterministic(api, config)) return NULL;
-  Build one = {.target = b->target};
-  gint64 n = 0;
-  Desc plan = make(&one, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  if (b->target->handle)
-    set(&one, plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &b->target->handle);
-  else
-    set_desc(&one, plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, b->target->device);
-  set_desc(&one, plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
-  finish(&one, plan, "plan");
-  if (one.failed == CUDNN_STATUS_SUCCESS)
-    note(&one,
-         api->cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
-                                       &n, workspace),
-         "work space");
-  if (one.failed == CUDNN_STATUS_SUCCESS && (gsize)*workspace <= b->target->most_workspace) return plan;
-  clean(&one);
-  return NULL;
-}
-
-/* The engine configurations that heuristics of @mode name, as descriptors of the build. */
-static gint64 configs_of(Build *b, Desc graph, cudnnBackendHeurMode_t mode, Desc *configs) {
-  gint64 n = 0;
-  Desc heuristics = make(b, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-  set_desc(b, heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
-  set(b, heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
-  if (!b->target->handle) set_desc(b, heuristics, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, b->target->device);
-  finish(b, heuristics, "heuristics");
-  for (int i = 0; i < MOST_CONFIGS; i++) configs[i] = make(b, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-  if (b->failed == CUDNN_STATUS_SUCCESS)
-    note(b,
-         b->target->api->cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, MOST_CONFIGS, &n, configs),
-         "heuristics");
-  return b->failed == CUDNN_STATUS_SUCCESS ? MIN(n, MOST_CONFIGS) : 0;
-}
 
 /* ---- timing ---- */
 
-typedef struct {
-  Desc plan;
-  gint64 workspace;
-} Candidate;
-
-/* Milliseconds of one run, or -1. */
-static float time_of(CudnnPlan *p, cudaEvent_t begin, cudaEvent_t end) {
-  const CudnnTarget *t = &p->target;
-  float ms = -1;
-  if (!tm_cudnn_plan_run(p, NULL) || cudaEventRecord(begin, t->stream) != cudaSuccess) return -1;
-  for (int i = 0; i < TIMED_RUNS; i++)
-    if (!tm_cudnn_plan_run(p, NULL)) return -1;
-  if (cudaEventRecord(end, t->stream) != cudaSuccess || cudaEventSynchronize(end) != cudaSuccess ||
-      cudaEventElapsedTime(&ms, begin, end) != cudaSuccess)
-    return -1;
-  return ms / TIMED_RUNS;
+static gboolean run_plan(gpointer plan) {
+  return tm_cudnn_plan_run(plan, NULL);
 }
 
 static gsize rounded(gsize bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-/* The fastest of @n on zeros; the first when there is no memory to try them. */
-static int fastest(const CudnnTarget *target, const CudnnSpec *spec, const Candidate *c, int n) {
-  const gsize elem = tm_dtype_size(spec->type), x = rounded(tm_shape_count(spec->x) * elem),
-              w = rounded(tm_shape_count(spec->w) * elem), y = rounded(tm_shape_count(spec->y) * elem);
-  gsize workspace = 0;
+/* Operands in one piece of memory, of zeros, for the most work space of @n engines; NULL: there is none. */
+static char *operands(const CudnnTarget *target, const CudnnSpec *s, const CudnnEngine *e, int n,
+                      CudnnOperands *o) {
+  const gsize elem = tm_dtype_size(s->type), x = rounded(tm_shape_count(s->x) * elem),
+              w = rounded(tm_shape_count(s->w) * elem), y = rounded(tm_shape_count(s->y) * elem),
+              vector = rounded((gsize)s->y.c * sizeof(float)), all = x + w + y + 3 * vector;
+  gsize workspace = 256;
+  char *p = NULL;
+  for (int i = 0; i < n; i++) workspace = MAX(workspace, (gsize)e[i].workspace);
+  if (cudaMalloc((void **)&p, all + workspace) != cudaSuccess ||
+      cudaMemsetAsync(p, 0, all, target->stream) != cudaSuccess) {
+    cudaFree(p);
+    return NULL;
+  }
+  char *vectors = p + x + w + y;
+  *o = (CudnnOperands){.x = p,
+                       .w = p + x,
+                       .y = p + x + w,
+                       .b = vectors,
+                       .sum = vectors + vector,
+                       .squares = vectors + 2 * vector,
+                       .workspace = p + all};
+  return p;
+}
+
+/* The fastest of @n; the first, untimed, when there is no memory to try them. */
+static int fastest(const CudnnTarget *target, const CudnnSpec *spec, const CudnnEngine *e, int n, float *ms) {
   int best = 0;
-  float least = -1;
-  char *memory = NULL;
-  cudaEvent_t begin = NULL, end = NULL;
-  for (int i = 0; i < n; i++) workspace = MAX(workspace, (gsize)c[i].workspace);
-  if (n > 1 && cudaMalloc((void **)&memory, x + w + y + MAX(workspace, 256)) == cudaSuccess &&
-      cudaMemsetAsync(memory, 0, x + w + y, target->stream) == cudaSuccess &&
-      cudaEventCreateWithFlags(&begin, cudaEventDefault) == cudaSuccess &&
-      cudaEventCreateWithFlags(&end, cudaEventDefault) == cudaSuccess)
-    for (int i = 0; i < n; i++) {
-      CudnnPlan p = {.target = *target, .plan = c[i].plan};
-      const float ms = tm_cudnn_plan_bind(&p, memory, memory + x, memory + x + w, memory + x + w + y, NULL)
-                           ? time_of(&p, begin, end)
-                           : -1;
-      if (p.pack) target->api->cudnnBackendDestroyDescriptor(p.pack);
-      if (ms < 0 || (least >= 0 && ms >= least)) continue;
-      least = ms;
-      best = i;
-    }
-  if (begin) cudaEventDestroy(begin);
-  if (end) cudaEventDestroy(end);
+  CudnnOperands o;
+  char *memory = operands(target, spec, e, n, &o);
+  *ms = -1;
+  for (int i = 0; i < n && memory; i++) {
+    CudnnPlan p = {.target = *target, .epilogue = spec->epilogue, .engine = e[i]};
+    const float t = tm_cudnn_plan_bind(&p, &o, NULL) ? tm_cuda_time(target->stream, run_plan, &p) : -1;
+    if (p.pack) target->api->cudnnBackendDestroyDescriptor(p.pack);
+    if (t < 0 || (*ms >= 0 && t >= *ms)) continue;
+    *ms = t;
+    best = i;
+  }
   cudaFree(memory);
   cudaGetLastError(); /* what failed here only cost the measurement */
   return best;
 }
 
+/* ---- remembering ---- */
+
+/* All that the choice depends on beside the machine. Free with g_free(). */
+static char *key_of(const CudnnTarget *t, const CudnnSpec *s) {
+  g_autofree char *text = tm_cudnn_spec_text(s);
+  return g_strdup_printf("%s%s%s, work space %" G_GSIZE_FORMAT, text, t->deterministic ? " in order" : "",
+                         t->tf32 ? " tf32" : "", t->most_workspace);
+}
+
+/* What is remembered is "milliseconds engine"; FALSE: nothing, or nothing that works here. */
+static gboolean known(const CudnnTarget *t, const CudnnSpec *s, CudnnDesc graph, CudnnPlan *p) {
+  if (!t->cache) return FALSE;
+  g_autofree char *key = key_of(t, s), *value = tm_machine_cache_get(t->cache, key);
+  char *name = value ? strchr(value, ' ') : NULL;
+  if (!name || !tm_cudnn_engine_named(t, graph, s->type, name + 1, &p->engine)) return FALSE;
+  p->candidates = 1;
+  p->ms = (float)g_ascii_strtod(value, NULL);
+  return TRUE;
+}
+
+static void remember(const CudnnTarget *t, const CudnnSpec *s, const CudnnPlan *p) {
+  if (!t->cache || p->ms < 0) return;
+  char ms[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ascii_formatd(ms, sizeof ms, "%.6g", (double)p->ms);
+  g_autofree char *key = key_of(t, s), *value = g_strconcat(ms, " ", p->engine.name, NULL);
+  tm_machine_cache_set(t->cache, key, value);
+}
+
 /* ---- the plan ---- */
 
-static CudnnPlan *choose(Build *b, const CudnnSpec *spec, Candidate *c, int n) {
-  const int best = b->target->handle ? fastest(b->target, spec, c, n) : 0;
-  CudnnPlan *p = g_new0(CudnnPlan, 1);
-  *p = (CudnnPlan){
-      .target = *b->target, .plan = c[best].plan, .workspace = c[best].workspace, .candidates = n};
+static gboolean choose(CudnnDescs *d, const CudnnSpec *spec, CudnnDesc graph, CudnnPlan *p) {
+  CudnnEngine found[MOST_TIMED];
+  const int n =
+      tm_cudnn_engines(d, &p->target, graph, spec->type, found, p->target.handle ? MOST_TIMED : MOST_UNTIMED);
+  if (n == 0) return FALSE;
+  const int best = p->target.handle ? fastest(&p->target, spec, found, n, &p->ms) : 0;
+  p->engine = found[best];
+  p->candidates = n;
   for (int i = 0; i < n; i++)
-    if (i != best) b->target->api->cudnnBackendDestroyDescriptor(c[i].plan);
-  return p;
+    if (i != best) d->api->cudnnBackendDestroyDescriptor(found[i].plan);
+  remember(&p->target, spec, p);
+  return TRUE;
 }
 
 CudnnPlan *tm_cudnn_plan_new(const CudnnTarget *target, const CudnnSpec *spec, GError **error) {
-  static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
-  Build b = {.target = target};
-  Candidate found[MOST_TIMED];
-  int n = 0;
-  Desc graph = operation_graph(&b, spec);
-  for (guint m = 0; m < G_N_ELEMENTS(modes) && n == 0; m++) {
-    Build mine = {.target = target, .failed = b.failed, .what = b.what};
-    Desc configs[MOST_CONFIGS] = {NULL};
-    const gint64 all = configs_of(&mine, graph, modes[m], configs);
-    for (gint64 i = 0; i < all && n < MOST_TIMED; i++)
-      if ((found[n].plan = plan_of(&mine, configs[i], &found[n].workspace))) n++;
-    note(&mine, CUDNN_STATUS_NOT_SUPPORTED, "no engine");
-    if (n == 0 && m + 1 == G_N_ELEMENTS(modes)) give_up(&mine, error);
-    clean(&mine);
+  CudnnDescs d = {.api = target->api};
+  CudnnPlan *p = g_new0(CudnnPlan, 1);
+  p->target = *target;
+  p->epilogue = spec->epilogue;
+  p->ms = -1;
+  CudnnDesc graph = tm_cudnn_graph(&d, spec, target->handle);
+  const gboolean made =
+      tm_cudnn_descs_ok(&d) && (known(target, spec, graph, p) || choose(&d, spec, graph, p));
+  if (!made) {
+    tm_cudnn_give_up(&d, error);
+    g_clear_pointer(&p, tm_cudnn_plan_free);
   }
-  CudnnPlan *p = n ? choose(&b, spec, found, n) : NULL;
-  clean(&b);
+  tm_cudnn_clean(&d);
   return p;
 }
 
 void tm_cudnn_plan_free(CudnnPlan *p) {
   if (!p) return;
   if (p->pack) p->target.api->cudnnBackendDestroyDescriptor(p->pack);
-  p->target.api->cudnnBackendDestroyDescriptor(p->plan);
+  if (p->engine.plan) p->target.api->cudnnBackendDestroyDescriptor(p->engine.plan);
   g_free(p);
 }
 
 gsize tm_cudnn_plan_workspace(const CudnnPlan *p) {
-  return (gsize)p->workspace;
+  return (gsize)p->engine.workspace;
 }
 int tm_cudnn_plan_candidates(const CudnnPlan *p) {
   return p->candidates;
 }
+const char *tm_cudnn_plan_engine(const CudnnPlan *p) {
+  return p->engine.name;
+}
+float tm_cudnn_plan_time(const CudnnPlan *p) {
+  return p->ms;
+}
 
-gboolean tm_cudnn_plan_bind(CudnnPlan *p, void *x, void *w, void *y, void *workspace, GError **error) {
-  Build b = {.target = &p->target};
-  const gint64 ids[] = {UID_X, UID_W, UID_Y};
-  void *const data[] = {x, w, y};
-  Desc pack = make(&b, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  set_ints(&b, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, 3, ids);
-  set(&b, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, data);
-  set(&b, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
-  finish(&b, pack, "operands");
-  if (b.failed == CUDNN_STATUS_SUCCESS) {
-    p->pack = pack;
-    return TRUE;
+gboolean tm_cudnn_plan_bind(CudnnPlan *p, const CudnnOperands *o, GError **error) {
+  CudnnDescs d = {.api = p->target.api};
+  gint64 n = 3, ids[] = {CUDNN_UID_X, CUDNN_UID_W, CUDNN_UID_Y, 0, 0};
+  void *data[] = {o->x, o->w, o->y, NULL, NULL};
+  if (p->epilogue == CUDNN_BIASED || p->epilogue == CUDNN_BIASED_RELU) {
+    ids[n] = CUDNN_UID_B;
+    data[n++] = o->b;
   }
-  clean(&b);
-  return give_up(&b, error);
+  if (p->epilogue == CUDNN_SUMS) {
+    ids[n] = CUDNN_UID_SUM;
+    data[n++] = o->sum;
+    ids[n] = CUDNN_UID_SQUARES;
+    data[n++] = o->squares;
+  }
+  CudnnDesc pack = tm_cudnn_make(&d, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  tm_cudnn_set_ints(&d, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, n, ids);
+  tm_cudnn_set(&d, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, n, data);
+  tm_cudnn_set(&d, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &o->workspace);
+  tm_cudnn_finish(&d, pack, "operands");
+  const gboolean fine = tm_cudnn_descs_ok(&d);
+  if (fine)
+    p->pack = tm_cudnn_keep(&d, pack);
+  else
+    tm_cudnn_give_up(&d, error);
+  tm_cudnn_clean(&d);
+  return fine;
 }
 
 gboolean tm_cudnn_plan_run(CudnnPlan *p, GError **error) {
-  const cudnnStatus_t s = p->target.api->cudnnBackendExecute(p->target.handle, p->plan, p->pack);
+  const cudnnStatus_t s = p->target.api->cudnnBackendExecute(p->target.handle, p->engine.plan, p->pack);
   if (s == CUDNN_STATUS_SUCCESS) return TRUE;
   g_set_error(error, TM_ERROR, TM_ERROR_DEVICE, _("cuDNN failed while computing a convolution: %s."),
               p->target.api->cudnnGetErrorString(s));

@@ -1,41 +1,34 @@
 /* plan.h: one convolution as cuDNN runs it: an operation graph, the engine that was chosen for it, and the
- * work space that engine needs. Tensors are NHWC and whole. */
+ * work space that engine needs. */
 #pragma once
 
-#include "engine/backend/cuda/cudnn_api.h"
+#include "engine/backend/cuda/engines.h"
 #include "engine/core/error.h"
-#include "engine/core/view.h"
-
-typedef enum { CUDNN_FORWARD, CUDNN_BACKWARD_DATA, CUDNN_BACKWARD_WEIGHTS } CudnnDirection;
-
-typedef struct {
-  CudnnDirection direction; /* computes y, x or w from the other two */
-  TmDType type;             /* of all three: f32, bf16 or f16 */
-  TmShape x, w, y;          /* of the convolution x * w = y; w (K, C / groups, kH, kW) */
-  int pad, stride, dilation;
-} CudnnSpec;
 
 typedef struct _CudnnPlan CudnnPlan;
 
-/* Where plans are made for. */
+/* Memory a plan runs on: 16-byte aligned, on the device. */
 typedef struct {
-  const CudnnApi *api;
-  cudnnHandle_t handle;            /* NULL: described by device, plans cannot run */
-  cudnnBackendDescriptor_t device; /* NULL with a handle */
-  gboolean deterministic;          /* leave out engines whose sums have no fixed order */
-  gsize most_workspace;            /* bytes */
-  cudaStream_t stream;             /* with a handle: where candidates are timed */
-} CudnnTarget;
+  void *x, *w, *y;
+  void *b;             /* with a bias */
+  void *sum, *squares; /* with sums */
+  void *workspace;
+} CudnnOperands;
 
-/** The fastest engine that fits: with a handle the first few are timed on zeros, else the heuristics' first.
- * NULL with TM_ERROR_UNSUPPORTED and what cuDNN said. */
+/** The fastest engine that fits: the one that was found so before on such a device; else, with a handle, the
+ * fastest of a dozen, timed, and remembered; else the heuristics' first. NULL with TM_ERROR_UNSUPPORTED and
+ * what cuDNN said. */
 CudnnPlan *tm_cudnn_plan_new(const CudnnTarget *target, const CudnnSpec *spec, GError **error);
 void tm_cudnn_plan_free(CudnnPlan *p);
 gsize tm_cudnn_plan_workspace(const CudnnPlan *p);
-/** Engines that could run it, of those that were tried. */
+/** Engines that could run it, of those that were tried; 1 when it was known. */
 int tm_cudnn_plan_candidates(const CudnnPlan *p);
+/** The engine's name (engines.h). Borrowed. */
+const char *tm_cudnn_plan_engine(const CudnnPlan *p);
+/** Milliseconds of one run when it was timed; negative: it was not. */
+float tm_cudnn_plan_time(const CudnnPlan *p);
 
-/** Fixes the memory the plan runs on: 16-byte aligned, device. Before the first run. */
-gboolean tm_cudnn_plan_bind(CudnnPlan *p, void *x, void *w, void *y, void *workspace, GError **error);
+/** Before the first run. */
+gboolean tm_cudnn_plan_bind(CudnnPlan *p, const CudnnOperands *o, GError **error);
 /** Puts the work on the handle's stream. */
 gboolean tm_cudnn_plan_run(CudnnPlan *p, GError **error);

@@ -199,6 +199,13 @@ static cudaError_t dice_dx(const CudaCall *c) {
 static cudaError_t argmax(const CudaCall *c) {
   return tm_cuda_argmax(c->q, &c->in[0], &c->out[0]);
 }
+/* The pattern may cut a border off before. */
+static cudaError_t conv_argmax(const CudaCall *c) {
+  const TmNode *scores = c->made[0]->in[0];
+  const gboolean cut = scores->op == TM_OP_CROP;
+  return tm_cuda_conv_argmax(c->q, &c->in[0], &c->in[1], c->n_in > 2 ? vector(c, 2) : NULL,
+                             cut ? scores->attrs.top : 0, cut ? scores->attrs.left : 0, &c->out[0]);
+}
 static cudaError_t confusion(const CudaCall *c) {
   return tm_cuda_confusion(c->q, &c->in[0], &c->in[1], c->out[0].data);
 }
@@ -247,11 +254,20 @@ static const CudaRun table[TM_FUSED_END] = {
     [TM_FUSED_BN_INFER_RELU] = bn_infer_relu,
     [TM_FUSED_RELU_DX_BN_REDUCE] = relu_dx_bn_reduce,
     [TM_FUSED_POOL_DX_ADD] = pool_dx_add,
+    [TM_FUSED_CONV_ARGMAX] = conv_argmax,
     [TM_FUSED_CROSS_ENTROPY_GRAD] = cross_entropy_grad,
 };
 
 CudaRun tm_cuda_step_run(int op) {
   return op >= 0 && op < TM_FUSED_END ? table[op] : NULL;
+}
+
+gboolean tm_cuda_step_supports(int op, const TmNode *node) {
+  if (op != TM_FUSED_CONV_ARGMAX) return TRUE;
+  const TmAttrs *a = &node->attrs;
+  const TmShape w = node->in[1]->shape;
+  return w.h == 1 && w.w == 1 && a->stride <= 1 && a->pad == 0 && a->groups <= 1 &&
+         tm_cuda_conv_argmax_fits(w.c, w.n);
 }
 
 gboolean tm_cuda_step_takes_slice(int op, int operand) {
