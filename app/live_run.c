@@ -42,6 +42,7 @@ struct _TmLiveRun {
   GArray *waiting; /* TmRunCommand: given before the trainer is made */
   guint probe_entry;
   gboolean has_probe_entry;
+  guint probes[TM_MAX_PROBES], n_probes; /* 0: the trainer's own choice */
 };
 
 enum { CHANGED, N_SIGNALS };
@@ -171,6 +172,7 @@ static void made(GObject *source, GAsyncResult *result, gpointer user) {
   r->name = g_filename_display_name(base);
   tm_trainer_set_notify(r->trainer, notify, r->link);
   if (r->has_probe_entry) tm_trainer_set_probe(r->trainer, r->probe_entry);
+  if (r->n_probes) tm_trainer_set_probes(r->trainer, r->probes, r->n_probes);
   for (guint i = 0; i < r->waiting->len; i++) apply(r->trainer, g_array_index(r->waiting, TmRunCommand, i));
   g_array_set_size(r->waiting, 0);
   refresh(r);
@@ -277,6 +279,12 @@ void tm_live_run_set_probe(TmLiveRun *r, guint entry) {
   r->probe_entry = entry;
   r->has_probe_entry = TRUE;
   if (r->trainer) tm_trainer_set_probe(r->trainer, entry);
+}
+
+void tm_live_run_set_probes(TmLiveRun *r, const guint *entries, guint n) {
+  r->n_probes = MIN(n, TM_MAX_PROBES);
+  for (guint i = 0; i < r->n_probes; i++) r->probes[i] = entries[i];
+  if (r->trainer) tm_trainer_set_probes(r->trainer, entries, n);
 }
 
 static GArray *take(TmLiveRun *r, gsize size, guint *seen, guint (*read)(TmTrainer *, guint, GArray *)) {

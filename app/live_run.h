@@ -33,6 +33,8 @@ void tm_live_run_change(TmLiveRun *r, const char *key, const char *to, gboolean 
 /** All changes (TmChange), those of a resumed run's past first. Free with g_ptr_array_unref(). */
 GPtrArray *tm_live_run_changes(TmLiveRun *r);
 void tm_live_run_set_probe(TmLiveRun *r, guint entry);
+/** See tm_trainer_set_probes(). */
+void tm_live_run_set_probes(TmLiveRun *r, const guint *entries, guint n);
 
 /** Never NULL; state IDLE or PREPARING until the trainer is made, FAILED with the reason when it could not
  * be. */

@@ -308,6 +308,9 @@ static void dispose(GObject *o) {
   g_clear_object(&p->project);
   g_clear_object(&p->actions);
   g_clear_pointer(&p->probes, g_array_unref);
+  g_clear_pointer(&p->base, tm_scene_unref);
+  g_clear_pointer(&p->now, tm_scene_unref);
+  g_clear_pointer(&p->swipe, tm_scene_unref);
   g_clear_pointer(&p->probe_dataset, tm_dataset_unref);
   gtk_widget_dispose_template(GTK_WIDGET(o), TM_TYPE_PAGE_TRAIN);
   G_OBJECT_CLASS(tm_page_train_parent_class)->dispose(o);
@@ -341,6 +344,7 @@ static void tm_page_train_init(TmPageTrain *p) {
   g_signal_connect_swapped(p->form, "changed", G_CALLBACK(form_changed), p);
   g_signal_connect(p->live, "change", G_CALLBACK(live_change), p);
   g_signal_connect(p->probe, "probe-chosen", G_CALLBACK(probe_chosen), p);
+  tm_page_train_connect_probe(p);
   g_signal_connect_swapped(p->page_bin, "notify::narrow", G_CALLBACK(lay_out), p);
   g_signal_connect_swapped(p->cards_bin, "notify::narrow", G_CALLBACK(lay_out), p);
   g_signal_connect_swapped(p->flap, "notify::reveal-flap", G_CALLBACK(flap_changed), p);
@@ -370,6 +374,9 @@ void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *
   p->shown_changes = G_MAXUINT;
   g_signal_connect_swapped(run, "changed", G_CALLBACK(tm_page_train_refresh), p);
   if (p->probes->len) tm_live_run_set_probe(run, g_array_index(p->probes, guint, p->probe_place));
+  tm_page_train_send_probes(p);
+  p->shown_epochs = G_MAXUINT - 1;
+  g_clear_pointer(&p->now, tm_scene_unref);
   tm_live_run_command(run, first);
   tm_page_train_refresh(p);
 }

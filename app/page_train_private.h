@@ -49,6 +49,9 @@ struct _TmPageTrain {
   GCancellable *reading; /* the probe picture before a run shows it */
   TmTrainerState shown_state;
   gboolean preset_chosen; /* the person or the dataset has set the form */
+  TmScene *base, *now;    /* the probe picture, bare or with any mask; as the network sees it now */
+  TmScene *swipe;         /* as at swipe_epoch */
+  guint swipe_epoch, shown_epochs;
   guint standing;         /* changes not taken back, in groups */
   guint shown_changes;    /* of the run, on the curves; G_MAXUINT: none yet */
 };
@@ -66,5 +69,11 @@ void tm_page_train_change(TmPageTrain *p, const char *key, const char *to);
 void tm_page_train_undo(TmPageTrain *p);
 /** Makes the live settings and the marks agree with the run. */
 void tm_page_train_refresh_live(TmPageTrain *p, const TmSnapshot *s);
+/** page_train_probe.c */
+void tm_page_train_connect_probe(TmPageTrain *p);
+void tm_page_train_refresh_probe(TmPageTrain *p, const TmSnapshot *s);
+void tm_page_train_probes_changed(TmPageTrain *p);
+/** Tells the run which pictures' masks to keep. */
+void tm_page_train_send_probes(TmPageTrain *p);
 /** Begins a run with the form's settings; @run_dir: goes on with that one. */
 void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *s, TmRunCommand first);

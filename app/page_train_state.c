@@ -113,22 +113,6 @@ static void refresh_curves(TmPageTrain *p, const TmSnapshot *s) {
   tm_curves_set_activity(p->curves, busy ? (s->activity ? s->activity : _("Preparing")) : NULL);
 }
 
-static void show_probe(TmPageTrain *p) {
-  const TmProbe *b = tm_live_run_probe(p->run);
-  guint serial = tm_live_run_probe_serial(p->run);
-  if (!b || serial == p->shown_probe) return;
-  TmDataset *d = tm_live_run_dataset(p->run);
-  if (d != p->probe_dataset) return; /* another dataset was opened since */
-  if (p->probes->len && b->entry != g_array_index(p->probes, guint, p->probe_place))
-    return; /* the one asked for comes next */
-  p->shown_probe = serial;
-  gsize n = (gsize)b->w * b->h;
-  g_autoptr(TmScene) scene =
-      tm_scene_new(b->w, b->h, g_memdup2(b->rgb, n * 3), b->labels ? g_memdup2(b->labels, n) : NULL,
-                   b->truth ? g_memdup2(b->truth, n) : NULL, tm_dataset_classes(d));
-  tm_probe_card_set_scene(p->probe, scene, tm_dataset_entry(d, b->entry)->name, b->miou, b->wrong);
-}
-
 static void show_badge(TmPageTrain *p, const TmSnapshot *s) {
   g_autofree char *badge = s ? tm_run_badge(s) : NULL, *sub = s ? tm_run_subtitle(s) : NULL;
   g_autofree char *name = sub ? g_strdup_printf(_("Train, %s"), sub) : g_strdup(_("Train"));
@@ -143,94 +127,12 @@ void tm_page_train_refresh(TmPageTrain *p) {
   refresh_step(p, s);
   refresh_settings(p, s);
   tm_page_train_refresh_live(p, s);
+  tm_page_train_refresh_probe(p, s);
   if (p->run) {
     refresh_curves(p, s);
-    show_probe(p);
   } else {
     tm_curves_set_activity(p->curves, NULL);
   }
   show_badge(p, s);
   tm_page_train_emit_changed(p);
-}
-
-/* ---- the dataset ---- */
-
-typedef struct {
-  TmDataset *dataset;
-  guint entry;
-} Reading;
-
-static void reading_free(gpointer data) {
-  Reading *r = data;
-  tm_dataset_unref(r->dataset);
-  g_free(r);
-}
-
-static void read_picture(GTask *task, gpointer source, gpointer data, GCancellable *cancel) {
-  (void)source;
-  (void)cancel;
-  Reading *r = data;
-  g_auto(TmSample) s = {0};
-  GError *error = NULL;
-  if (!tm_dataset_read(r->dataset, r->entry, &s, &error)) {
-    g_task_return_error(task, error);
-    return;
-  }
-  TmScene *scene = tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels),
-                                tm_dataset_classes(r->dataset));
-  g_task_return_pointer(task, scene, (GDestroyNotify)tm_scene_unref);
-}
-
-static void picture_read(GObject *source, GAsyncResult *result, gpointer user) {
-  (void)user;
-  TmPageTrain *p = TM_PAGE_TRAIN(source);
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TmScene) scene = g_task_propagate_pointer(G_TASK(result), &error);
-  if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED) || !p->probes) return;
-  const Reading *r = g_task_get_task_data(G_TASK(result));
-  if (p->run && p->shown_probe && tm_live_run_probe(p->run)->entry == r->entry)
-    return; /* the run was faster */
-  tm_probe_card_set_scene(p->probe, scene,
-                          scene ? tm_dataset_entry(r->dataset, r->entry)->name : error->message, NAN, NAN);
-}
-
-void tm_page_train_choose_probe(TmPageTrain *p, guint place) {
-  if (place >= p->probes->len) return;
-  p->probe_place = place;
-  guint entry = g_array_index(p->probes, guint, place);
-  p->shown_probe = 0;
-  if (p->run && tm_live_run_dataset(p->run) == p->probe_dataset) tm_live_run_set_probe(p->run, entry);
-  gboolean alive = p->run && tm_live_run_alive(p->run);
-  tm_probe_card_set_placeholder(p->probe, alive    ? _("The network is being asked")
-                                          : p->run ? _("The run has ended")
-                                                   : _("Appears when training starts"));
-  if (p->reading) g_cancellable_cancel(p->reading);
-  g_clear_object(&p->reading);
-  p->reading = g_cancellable_new();
-  Reading *r = g_new(Reading, 1);
-  r->dataset = tm_dataset_ref(p->probe_dataset);
-  r->entry = entry;
-  g_autoptr(GTask) task = g_task_new(p, p->reading, picture_read, NULL);
-  g_task_set_return_on_cancel(task, FALSE);
-  g_task_set_task_data(task, r, reading_free);
-  g_task_run_in_thread(task, read_picture);
-}
-
-void tm_page_train_show_dataset(TmPageTrain *p, TmDataset *d) {
-  if (d == p->probe_dataset) return;
-  g_clear_pointer(&p->probe_dataset, tm_dataset_unref);
-  if (d) p->probe_dataset = tm_dataset_ref(d);
-  g_array_set_size(p->probes, 0);
-  TmSplit split = d && tm_dataset_n_split(d, TM_SPLIT_VAL) ? TM_SPLIT_VAL : TM_SPLIT_TRAIN;
-  for (guint i = 0; d && i < tm_dataset_n(d); i++)
-    if (tm_dataset_entry(d, i)->split == split) g_array_append_val(p->probes, i);
-  p->probe_place = 0;
-  tm_probe_card_set_choice(p->probe, 0, p->probes->len);
-  tm_probe_card_set_classes(p->probe, d ? tm_dataset_classes(d) : NULL);
-  tm_page_train_choose_probe(p, 0);
-  if (!d || p->preset_chosen) return;
-  TmSettings s;
-  tm_settings_defaults(&s);
-  if (tm_settings_preset(&s, strcmp(tm_dataset_path(d), "demo") == 0 ? "quick" : "camvid", NULL))
-    tm_settings_form_set(p->form, &s);
 }

@@ -19,16 +19,39 @@ struct _TmMaskView {
   gboolean hidden[TM_MAX_CLASSES + 1];
   guint n_hidden;
   double opacity;
+  TmScene *other; /* left of the split; NULL: no swipe */
+  double split;
+  guint8 *merged; /* scratch: the labels of both */
   guint tick; /* composes before the next frame */
   int px, py; /* pointed pixel; -1 */
   gint64 described;
   int width; /* asked for; 0: free */
 };
 
-enum { POINTED, N_SIGNALS };
+enum { POINTED, SWIPED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(TmMaskView, tm_mask_view, GTK_TYPE_WIDGET)
+
+static gboolean swipes(const TmMaskView *v) {
+  return v->other && v->scene && v->other->w == v->scene->w && v->other->h == v->scene->h && v->other->labels &&
+         v->scene->labels;
+}
+
+static int split_px(const TmMaskView *v) { return (int)lround(CLAMP(v->split, 0, 1) * v->scene->w); }
+
+/* The labels on the screen: one scene's, or both's on either side of the split. */
+static const guint8 *labels_of(TmMaskView *v) {
+  const TmScene *s = v->scene;
+  if (!swipes(v)) return s->labels;
+  const gsize w = (gsize)s->w, left = (gsize)split_px(v);
+  if (!v->merged) v->merged = g_malloc(w * (gsize)s->h);
+  for (gsize y = 0; y < (gsize)s->h; y++) {
+    memcpy(v->merged + y * w, v->other->labels + y * w, left);
+    memcpy(v->merged + y * w + left, s->labels + y * w + left, w - left);
+  }
+  return v->merged;
+}
 
 static void compose(const TmVizMap *map, int w, int h, gpointer user) {
   TmMaskView *v = user;
@@ -43,7 +66,7 @@ static void compose(const TmVizMap *map, int w, int h, gpointer user) {
   c.show = v->role == TM_VIEW_INPUT    ? TM_SHOW_INPUT
            : v->role == TM_VIEW_ERRORS ? TM_SHOW_ERRORS
                                        : TM_SHOW_MASK;
-  c.labels = v->role == TM_VIEW_TRUTH ? s->truth : s->labels;
+  c.labels = v->role == TM_VIEW_TRUTH ? s->truth : labels_of(v);
   c.truth = s->truth;
   tm_compose(&c, map->pixels, w, h, map->stride);
 }
@@ -116,6 +139,13 @@ static void draw_cross(TmMaskView *v, GtkSnapshot *s, const graphene_rect_t *r) 
   }
 }
 
+static void draw_split(TmMaskView *v, GtkSnapshot *s, const graphene_rect_t *r) {
+  const float x = roundf(r->origin.x + (float)CLAMP(v->split, 0, 1) * r->size.width);
+  static const GdkRGBA dark = {0, 0, 0, 0.5f}, light = {1, 1, 1, 1};
+  gtk_snapshot_append_color(s, &dark, &GRAPHENE_RECT_INIT(x - 2, r->origin.y, 4, r->size.height));
+  gtk_snapshot_append_color(s, &light, &GRAPHENE_RECT_INIT(x - 1, r->origin.y, 2, r->size.height));
+}
+
 static void draw_placeholder(TmMaskView *v, GtkSnapshot *s, const graphene_rect_t *r) {
   if (!v->placeholder) return;
   int w, h;
@@ -141,6 +171,7 @@ static void snapshot(GtkWidget *w, GtkSnapshot *s) {
     gtk_snapshot_translate(s, &r.origin);
     gdk_paintable_snapshot(tm_viz_sink_paintable(v->sink), s, (double)r.size.width, (double)r.size.height);
     gtk_snapshot_restore(s);
+    if (swipes(v)) draw_split(v, s, &r);
     if (v->px >= 0 && gtk_widget_has_visible_focus(w)) draw_cross(v, s, &r);
   } else {
     GdkRGBA well = tm_ink_text(w, 0.06);
@@ -187,6 +218,15 @@ static void point(TmMaskView *v, int x, int y) {
   g_signal_emit(v, signals[POINTED], 0, x, y);
 }
 
+static void dragged(GtkGestureDrag *g, double dx, double dy, TmMaskView *v) {
+  (void)dy;
+  double x, y;
+  if (!swipes(v) || !gtk_gesture_drag_get_start_point(g, &x, &y)) return;
+  const graphene_rect_t r = place(v);
+  gtk_gesture_set_state(GTK_GESTURE(g), GTK_EVENT_SEQUENCE_CLAIMED);
+  g_signal_emit(v, signals[SWIPED], 0, CLAMP((x + dx - (double)r.origin.x) / (double)r.size.width, 0.0, 1.0));
+}
+
 /* "Road called Pavement · x 12, y 34" */
 static char *reading(TmMaskView *v, int x, int y) {
   const TmScene *s = v->scene;
@@ -199,7 +239,7 @@ static char *reading(TmMaskView *v, int x, int y) {
     what = g_strdup_printf(_("%s called %s"), tm_scene_class_name(s, s->truth[at]),
                            tm_scene_class_name(s, s->labels[at]));
   else
-    what = g_strdup(tm_scene_class_name(s, v->role == TM_VIEW_PREDICTION ? s->labels[at]
+    what = g_strdup(tm_scene_class_name(s, v->role == TM_VIEW_PREDICTION ? labels_of(v)[at]
                                            : s->truth                    ? s->truth[at]
                                                                          : 255));
   return g_strdup_printf("%s · x %d, y %d", what, x, y);
@@ -269,6 +309,8 @@ static void dispose(GObject *o) {
   g_clear_pointer(&v->sink, tm_viz_sink_free);
   g_clear_pointer(&v->scene, tm_scene_unref);
   g_clear_object(&v->placeholder);
+  g_clear_pointer(&v->other, tm_scene_unref);
+  g_clear_pointer(&v->merged, g_free);
   G_OBJECT_CLASS(tm_mask_view_parent_class)->dispose(o);
 }
 
@@ -284,6 +326,8 @@ static void tm_mask_view_class_init(TmMaskViewClass *c) {
   gtk_widget_class_set_accessible_role(wc, GTK_ACCESSIBLE_ROLE_IMG);
   signals[POINTED] = g_signal_new("pointed", TM_TYPE_MASK_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 2, G_TYPE_INT, G_TYPE_INT);
+  signals[SWIPED] = g_signal_new("swiped", TM_TYPE_MASK_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
+                                 G_TYPE_DOUBLE);
 }
 
 static void tm_mask_view_init(TmMaskView *v) {
@@ -298,6 +342,9 @@ static void tm_mask_view_init(TmMaskView *v) {
   g_signal_connect(keys, "key-pressed", G_CALLBACK(key), v);
   gtk_widget_add_controller(GTK_WIDGET(v), motion);
   gtk_widget_add_controller(GTK_WIDGET(v), keys);
+  GtkGesture *drag = gtk_gesture_drag_new();
+  g_signal_connect(drag, "drag-update", G_CALLBACK(dragged), v);
+  gtk_widget_add_controller(GTK_WIDGET(v), GTK_EVENT_CONTROLLER(drag));
   tm_ink_watch(GTK_WIDGET(v));
 }
 
@@ -315,6 +362,7 @@ void tm_mask_view_set_scene(TmMaskView *v, TmScene *scene) {
   g_clear_pointer(&v->scene, tm_scene_unref);
   v->scene = scene;
   if (resize) {
+    g_clear_pointer(&v->merged, g_free);
     v->px = v->py = -1;
     gtk_widget_queue_resize(GTK_WIDGET(v));
   }
@@ -333,6 +381,14 @@ void tm_mask_view_set_placeholder(TmMaskView *v, const char *text) {
     pango_layout_set_wrap(v->placeholder, PANGO_WRAP_WORD_CHAR);
   }
   gtk_widget_queue_draw(GTK_WIDGET(v));
+}
+
+void tm_mask_view_set_swipe(TmMaskView *v, TmScene *other, double split) {
+  if (other) tm_scene_ref(other);
+  g_clear_pointer(&v->other, tm_scene_unref);
+  v->other = other;
+  v->split = split;
+  queue(v);
 }
 
 void tm_mask_view_set_opacity(TmMaskView *v, double opacity) {

@@ -17,6 +17,9 @@ GtkWidget *tm_mask_view_new(TmViewRole role, const char *label);
 /** NULL shows an empty well with @placeholder (translated; may be NULL). */
 void tm_mask_view_set_scene(TmMaskView *v, TmScene *scene);
 TmScene *tm_mask_view_get_scene(TmMaskView *v);
+/** Left of @split (0..1 of the width) the prediction of @other, a scene of the same picture, stands in for the view's own; NULL takes it
+ * away. Dragging in the picture emits "swiped" (double). */
+void tm_mask_view_set_swipe(TmMaskView *v, TmScene *other, double split);
 void tm_mask_view_set_placeholder(TmMaskView *v, const char *text);
 void tm_mask_view_set_opacity(TmMaskView *v, double opacity);
 /** By class, then void; copied. */

@@ -5,19 +5,23 @@
 
 #include "ui/class_toggles.h"
 #include "ui/mask_view.h"
+#include "ui/picture_chooser.h"
 #include "ui/words.h"
 
-enum { N_VIEWS = 4 };
+enum { N_VIEWS = 4, MOST_PROBES = 12 };
 
 struct _TmProbeCard {
   GtkBox parent;
   GtkWidget *previous, *next, *place, *grid, *opacity_scale, *opacity_label, *opacity_value, *toggles_box;
   GtkWidget *view[N_VIEWS], *detail[N_VIEWS];
+  GtkWidget *choose, *scrubber_box;
   TmClassToggles *toggles;
+  TmScrubber *scrubber;
+  TmPictureChooser *chooser;
   guint at, n;
 };
 
-enum { PROBE_CHOSEN, N_SIGNALS };
+enum { PROBE_CHOSEN, PROBES_CHANGED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(TmProbeCard, tm_probe_card, GTK_TYPE_BOX)
@@ -56,6 +60,21 @@ static void hidden_changed(TmProbeCard *p) {
   for (int i = 0; i < N_VIEWS; i++) tm_mask_view_set_hidden(TM_MASK_VIEW(p->view[i]), hidden, n);
 }
 
+static void swiped(TmMaskView *v, double split, TmProbeCard *p) {
+  (void)v;
+  tm_scrubber_set_split(p->scrubber, split);
+}
+
+static void probes_changed(TmProbeCard *p) { g_signal_emit(p, signals[PROBES_CHANGED], 0); }
+
+static void make_chooser(TmProbeCard *p) {
+  GtkWidget *popover = gtk_popover_new();
+  p->chooser = TM_PICTURE_CHOOSER(tm_picture_chooser_new(MOST_PROBES));
+  gtk_popover_set_child(GTK_POPOVER(popover), GTK_WIDGET(p->chooser));
+  gtk_menu_button_set_popover(GTK_MENU_BUTTON(p->choose), popover);
+  g_signal_connect_swapped(p->chooser, "changed", G_CALLBACK(probes_changed), p);
+}
+
 static gboolean key(GtkEventControllerKey *k, guint val, guint code, GdkModifierType state, TmProbeCard *p) {
   (void)k;
   (void)code;
@@ -89,6 +108,10 @@ static void tm_probe_card_class_init(TmProbeCardClass *c) {
   gtk_widget_class_bind_template_child(wc, TmProbeCard, opacity_label);
   gtk_widget_class_bind_template_child(wc, TmProbeCard, opacity_value);
   gtk_widget_class_bind_template_child(wc, TmProbeCard, toggles_box);
+  gtk_widget_class_bind_template_child(wc, TmProbeCard, choose);
+  gtk_widget_class_bind_template_child(wc, TmProbeCard, scrubber_box);
+  signals[PROBES_CHANGED] =
+      g_signal_new("probes-changed", TM_TYPE_PROBE_CARD, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[PROBE_CHOSEN] = g_signal_new("probe-chosen", TM_TYPE_PROBE_CARD, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                        NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
 }
@@ -119,6 +142,11 @@ static void tm_probe_card_init(TmProbeCard *p) {
   for (int i = 0; i < N_VIEWS; i++) add_view(p, i);
   p->toggles = TM_CLASS_TOGGLES(tm_class_toggles_new(TRUE));
   gtk_widget_set_hexpand(GTK_WIDGET(p->toggles), TRUE);
+  p->scrubber = TM_SCRUBBER(tm_scrubber_new());
+  gtk_widget_set_hexpand(GTK_WIDGET(p->scrubber), TRUE);
+  gtk_box_append(GTK_BOX(p->scrubber_box), GTK_WIDGET(p->scrubber));
+  g_signal_connect(p->view[TM_VIEW_PREDICTION], "swiped", G_CALLBACK(swiped), p);
+  make_chooser(p);
   gtk_box_append(GTK_BOX(p->toggles_box), GTK_WIDGET(p->toggles));
   g_signal_connect_swapped(p->toggles, "changed", G_CALLBACK(hidden_changed), p);
   g_signal_connect_swapped(p->previous, "clicked", G_CALLBACK(previous_clicked), p);
@@ -145,6 +173,20 @@ void tm_probe_card_set_classes(TmProbeCard *p, const TmClassTable *t) {
   tm_class_toggles_set_classes(p->toggles, t);
   if (t) hidden_changed(p);
 }
+
+TmScrubber *tm_probe_card_scrubber(TmProbeCard *p) { return p->scrubber; }
+
+void tm_probe_card_set_swipe(TmProbeCard *p, TmScene *other) {
+  double split;
+  tm_scrubber_get_swipe(p->scrubber, &split);
+  tm_mask_view_set_swipe(TM_MASK_VIEW(p->view[TM_VIEW_PREDICTION]), other, split);
+}
+
+void tm_probe_card_set_choices(TmProbeCard *p, const char *const *names, const guint *chosen, guint n) {
+  tm_picture_chooser_set(p->chooser, names, chosen, n);
+}
+
+GArray *tm_probe_card_get_choices(TmProbeCard *p) { return tm_picture_chooser_get(p->chooser); }
 
 void tm_probe_card_set_scene(TmProbeCard *p, TmScene *scene, const char *name, double miou, double wrong) {
   for (int i = 0; i < N_VIEWS; i++) tm_mask_view_set_scene(TM_MASK_VIEW(p->view[i]), scene);

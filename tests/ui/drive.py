@@ -73,6 +73,12 @@ def sensitive(node):
     return node.get_state_set().contains(Atspi.StateType.SENSITIVE)
 
 
+def clickable(node):
+    """A menu button is two things of one name: only what is inside can be clicked."""
+    action = node.get_action_iface()
+    return sensitive(node) and action is not None and action.get_n_actions() > 0
+
+
 def name_of(node):
     try:
         return node.get_name() or ""
@@ -127,7 +133,7 @@ class Studio:
         return poll(f"{role} “{name}”", lambda: self.find(role, name, also), seconds)
 
     def click(self, role, name):
-        node = self.wait(role, name, sensitive)
+        node = self.wait(role, name, clickable)
         action = node.get_action_iface()
         if not action or not action.do_action(0):
             raise Failed(f"{role} “{name}” cannot be clicked")
@@ -232,6 +238,27 @@ def drive_live(studio):
     studio.says(r"1 live change")
 
 
+def drive_scrubber(studio, pictures, suffix):
+    """Goes back to the first epoch, swipes it against a later one, and comes back to now."""
+    slider = studio.wait("slider", "Epoch of the prediction", sensitive)
+    studio.says(r"now")
+    slider.get_value_iface().set_current_value(1)
+    studio.wait("toggle", "Compare Epochs", sensitive)
+    studio.click("toggle", "Compare Epochs")
+    studio.says(r"Epoch 1 \| 1")
+    slider.get_value_iface().set_current_value(3)
+    studio.says(r"Epoch 1 \| 3")
+    studio.wait("slider", "Swipe between the two epochs").get_value_iface().set_current_value(30)
+    studio.wait("button", "Epoch 1")
+    pictures.take("2-swipe" + suffix, "1360x850")
+    studio.click("toggle", "Compare Epochs")
+    slider.get_value_iface().set_current_value(slider.get_value_iface().get_maximum_value())
+    studio.says(r"now")
+    studio.click("toggle", "Choose Probe Pictures")
+    studio.says(r"6 of at most 12 chosen")
+    studio.click("toggle", "Choose Probe Pictures")
+
+
 def drive_training(tarmac, pictures, style):
     studio = Studio(tarmac, "--size", "1360x850", *DEMO, *style)
     suffix = "-dark" if style else ""
@@ -253,15 +280,18 @@ def drive_training(tarmac, pictures, style):
         raise Failed("the window does not answer while training")
 
     studio.click("toggle", "Logarithmic Loss")
+    studio.click("toggle", "Overlay and Classes")
     studio.click("toggle", "Hide Sky")
     studio.wait("toggle", "Show Sky")
     studio.click("toggle", "Show Sky")
+    studio.click("toggle", "Overlay and Classes")
     studio.click("button", "Next Probe")
-    studio.says(r"2 of 8")
+    studio.says(r"2 of 6")
     drive_live(studio)
     plot = studio.wait("image", "Loss and learning rate")
     poll("the plot's reading", lambda: "training" in (plot.get_description() or ""))
     studio.says(epoch(4))
+    drive_scrubber(studio, pictures, suffix)
     pictures.take("2-during" + suffix, "1360x850")
     studio.click("toggle", "Show Curves as Table")
     studio.wait("button", "Copy as CSV")
