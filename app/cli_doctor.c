@@ -8,60 +8,10 @@
 #include <glib/gi18n.h>
 
 #include "app/cli.h"
-#include "app/cuda_driver.h"
-#include "engine/backend/backend.h"
-#include "engine/monitor/monitor.h"
+#include "engine/doctor/doctor.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
-
-typedef struct {
-  const char *name;
-  gboolean usable;
-  char *text; /* the device, or why not */
-} Backend;
-
-static void backend_free(gpointer p) {
-  g_free(((Backend *)p)->text);
-  g_free(p);
-}
-
-/* Why a backend that this build does not have is not there. */
-static char *absence(const char *name) {
-  if (strcmp(name, "cpu") == 0)
-    return g_strdup(_("Built without oneDNN 3: ./bootstrap build fetches it and builds with it."));
-  return g_strdup(_("This build has no CUDA back end."));
-}
-
-static Backend *look_at(const char *name) {
-  Backend *b = g_new0(Backend, 1);
-  b->name = name;
-  g_autoptr(GError) error = NULL;
-  if (!g_strv_contains(tm_backend_names(), name)) {
-    b->text = absence(name);
-    return b;
-  }
-  g_autoptr(TmBackend) opened =
-      tm_backend_available(name, &error) ? tm_backend_open(name, &(TmBackendOptions){0}, &error) : NULL;
-  b->usable = opened != NULL;
-  if (!opened) {
-    b->text = g_strdup(error->message);
-    return b;
-  }
-  TmBackendInfo info;
-  tm_backend_info(opened, &info);
-  b->text = g_strdup_printf("%s%s%s", info.name ? info.name : "", info.detail ? ": " : "",
-                            info.detail ? info.detail : "");
-  tm_backend_info_clear(&info);
-  return b;
-}
-
-static GPtrArray *look_at_all(void) {
-  static const char *const known[] = {"cuda", "cpu", "ref"};
-  GPtrArray *all = g_ptr_array_new_with_free_func(backend_free);
-  for (guint i = 0; i < G_N_ELEMENTS(known); i++) g_ptr_array_add(all, look_at(known[i]));
-  return all;
-}
 
 /* The window decides by what GL gives it; from here only what it will start from can be said. */
 static char *picture_path(void) {
@@ -97,38 +47,74 @@ static void set_text(JsonObject *o, const char *member, const char *text) {
     json_object_set_null_member(o, member);
 }
 
-static void print_json(GPtrArray *backends, const TmMachine *m, const TmCudaDriver *driver,
-                       const char *cuda) {
+static JsonObject *look_json(const TmBackendLook *b) {
+  JsonObject *one = json_object_new();
+  g_autofree char *device =
+      b->usable && b->detail ? g_strdup_printf("%s: %s", b->device, b->detail) : g_strdup(b->device);
+  json_object_set_boolean_member(one, "usable", b->usable);
+  set_text(one, "device", device);
+  set_text(one, "reason", b->reason);
+  return one;
+}
+
+static JsonArray *checks_json(const GPtrArray *checks) {
+  JsonArray *all = json_array_new();
+  for (guint i = 0; i < checks->len; i++) {
+    const TmCheck *c = checks->pdata[i];
+    JsonObject *one = json_object_new();
+    set_text(one, "id", c->id);
+    set_text(one, "verdict", tm_verdict_name(c->verdict));
+    set_text(one, "title", c->title);
+    set_text(one, "detail", c->detail);
+    set_text(one, "way_out", c->way_out);
+    set_text(one, "command", c->command);
+    json_array_add_object_element(all, one);
+  }
+  return all;
+}
+
+static void print_json(const TmDoctor *d) {
   g_autofree char *path = picture_path(), *version = versions();
   JsonObject *o = json_object_new(), *list = json_object_new();
+  const TmMachine *m = &d->machine;
   set_text(o, "version", TM_VERSION);
-  for (guint i = 0; i < backends->len; i++) {
-    const Backend *b = backends->pdata[i];
-    JsonObject *one = json_object_new();
-    json_object_set_boolean_member(one, "usable", b->usable);
-    set_text(one, "device", b->usable ? b->text : NULL);
-    set_text(one, "reason", b->usable ? NULL : b->text);
-    json_object_set_object_member(list, b->name, one);
+  for (guint i = 0; i < d->looks->len; i++) {
+    const TmBackendLook *b = d->looks->pdata[i];
+    json_object_set_object_member(list, b->name, look_json(b));
   }
   json_object_set_object_member(o, "backends", list);
+  json_object_set_array_member(o, "checks", checks_json(d->checks));
   set_text(o, "cpu", m->cpu);
   json_object_set_int_member(o, "cores", m->cores);
   tm_cli_json_number(o, "memory_mb", (double)m->memory / 1048576);
   set_text(o, "gpu", m->gpu);
   set_text(o, "gpu_readings", m->gpu_reason);
-  set_text(o, "driver", m->driver ? m->driver : driver->version);
-  set_text(o, "cuda", cuda);
+  set_text(o, "driver", m->driver ? m->driver : d->driver.version);
+  set_text(o, "cuda", d->cuda);
   set_text(o, "picture_path", path);
   set_text(o, "versions", version);
   tm_cli_json_print(o);
 }
 
-static void print_text(GPtrArray *backends, const TmMachine *m, const char *cuda) {
+static void print_checks(const GPtrArray *checks) {
+  g_print(_("Checks, %u of %u good:\n"), tm_checks_good(checks), checks->len);
+  for (guint i = 0; i < checks->len; i++) {
+    static const char *const marks[] = {"✓", "·", "!", "✗"};
+    const TmCheck *c = checks->pdata[i];
+    g_print("  %s %s%s%s\n", marks[c->verdict], c->title, c->detail ? ": " : "", c->detail ? c->detail : "");
+    if (c->way_out) g_print("      %s\n", c->way_out);
+    if (c->command) g_print("      %s\n", c->command);
+  }
+}
+
+static void print_text(const TmDoctor *d) {
   g_autofree char *path = picture_path(), *version = versions();
+  const TmMachine *m = &d->machine;
   g_print("%s\n", _("Back ends, best first:"));
-  for (guint i = 0; i < backends->len; i++) {
-    const Backend *b = backends->pdata[i];
-    g_print("  %-5s %-12s %s\n", b->name, b->usable ? _("usable") : _("not usable"), b->text);
+  for (guint i = 0; i < d->looks->len; i++) {
+    const TmBackendLook *b = d->looks->pdata[i];
+    g_print("  %-5s %-12s %s%s%s\n", b->name, b->usable ? _("usable") : _("not usable"),
+            b->usable ? b->device : b->reason, b->detail ? ": " : "", b->detail ? b->detail : "");
   }
   g_print(_("Processor: %s, %d cores, %.1f GiB of memory\n"), m->cpu ? m->cpu : "?", m->cores,
           (double)m->memory / 1073741824);
@@ -137,7 +123,8 @@ static void print_text(GPtrArray *backends, const TmMachine *m, const char *cuda
             (double)m->gpu_memory / 1073741824);
   else
     g_print(_("GPU: %s\n"), m->gpu_reason ? m->gpu_reason : _("none"));
-  g_print(_("CUDA: %s\n"), cuda);
+  g_print(_("CUDA: %s\n"), d->cuda);
+  print_checks(d->checks);
   g_print(_("Picture path: %s\n"), path);
   g_print(_("Versions: %s\n"), version);
 }
@@ -151,34 +138,24 @@ static int doctor(int argc, char **argv) {
   };
   g_auto(GStrv) words = NULL;
   if (!tm_cli_parse(&tm_command_doctor, entries, NULL, argc, argv, 0, 0, &words, &code)) return code;
-  g_autoptr(GPtrArray) backends = look_at_all();
-  TmMachine machine;
-  tm_machine_read(&machine);
-  TmCudaDriver driver;
-  tm_cuda_driver_read(&driver, "");
-  g_autofree char *cuda = NULL;
-  tm_cuda_driver_usable(&driver, &cuda);
+  g_autoptr(TmDoctor) d = tm_doctor_new();
   if (json)
-    print_json(backends, &machine, &driver, cuda);
+    print_json(d);
   else
-    print_text(backends, &machine, cuda);
-  code = TM_EXIT_FAILED;
-  for (guint i = 0; i < backends->len; i++)
-    if (((Backend *)backends->pdata[i])->usable) code = TM_EXIT_OK;
-  tm_cuda_driver_clear(&driver);
-  tm_machine_clear(&machine);
-  return code;
+    print_text(d);
+  return tm_backend_looks_best(d->looks) ? TM_EXIT_OK : TM_EXIT_FAILED;
 }
 
 const TmCommand tm_command_doctor = {
     .name = "doctor",
     .operands = "",
     .summary = N_("say which devices can be used here, and why others cannot"),
-    .detail = N_("Looks at the back ends, the processor, the GPU and its driver, and says what to do about "
-                 "what is missing. Exit code 0 when\n"
-                 "at least one back end can be used.\n\n"
-                 "Examples:\n"
-                 "  tarmac doctor\n"
-                 "  tarmac doctor --json"),
+    .detail =
+        N_("Looks at the back ends, the processor, the GPU and its driver, computes a convolution beside the "
+           "reference,\nand says what to do about what is missing. Exit code 0 when at least one back end "
+           "can be used.\n\n"
+           "Examples:\n"
+           "  tarmac doctor\n"
+           "  tarmac doctor --json"),
     .run = doctor,
 };

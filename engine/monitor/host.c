@@ -5,6 +5,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "engine/monitor/proc.h"
+
 struct _TmHost {
   char *root;
   char *temperature; /* file with millidegrees, NULL when there is none */
@@ -13,32 +15,6 @@ struct _TmHost {
   guint64 read_bytes;
   gint64 read_time_us;
 };
-
-static char *read_text(const char *root, const char *path) {
-  g_autofree char *full = g_strconcat(root, path, NULL);
-  char *text = NULL;
-  return g_file_get_contents(full, &text, NULL, NULL) ? text : NULL;
-}
-
-/* The number after "@key" at the beginning of a line. */
-static gboolean find_number(const char *text, const char *key, guint64 *out) {
-  for (const char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
-    if (!g_str_has_prefix(line, key)) continue;
-    char *end = NULL;
-    const char *number = line + strlen(key);
-    *out = g_ascii_strtoull(number, &end, 10);
-    return end != number;
-  }
-  return FALSE;
-}
-
-/* First line of a file of /sys, without its end. */
-static char *read_line(const char *dir, const char *name) {
-  g_autofree char *path = g_build_filename(dir, name, NULL);
-  char *text = NULL;
-  if (!g_file_get_contents(path, &text, NULL, NULL)) return NULL;
-  return g_strchomp(text);
-}
 
 static gboolean in_list(const char *name, const char *const *list) {
   return name && g_strv_contains(list, name);
@@ -53,8 +29,8 @@ static char *find_sensor(const char *root, const char *parent, const char *name,
   if (!d) return NULL;
   char *found = NULL;
   for (const char *entry; (entry = g_dir_read_name(d));) {
-    g_autofree char *dir = g_build_filename(top, entry, NULL);
-    g_autofree char *kind = read_line(dir, name);
+    g_autofree char *dir = g_build_filename(top, entry, NULL), *file = g_build_filename(dir, name, NULL);
+    g_autofree char *kind = tm_proc_line("", file);
     g_autofree char *path = g_build_filename(dir, value, NULL);
     if (!in_list(kind, list) || !g_file_test(path, G_FILE_TEST_EXISTS)) continue;
     /* The order of a folder is chance: the lowest name, so that every start reads the same sensor. */
@@ -89,7 +65,7 @@ void tm_host_close(TmHost *h) {
 }
 
 static void sample_load(TmHost *h, TmMonitorSample *s) {
-  g_autofree char *text = read_text(h->root, "/proc/stat");
+  g_autofree char *text = tm_proc_text(h->root, "/proc/stat");
   unsigned long long t[8] = {0}; /* user nice system idle iowait irq softirq steal */
   if (!text || sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", t, t + 1, t + 2, t + 3, t + 4,
                       t + 5, t + 6, t + 7) < 4) {
@@ -108,21 +84,21 @@ static void sample_load(TmHost *h, TmMonitorSample *s) {
 }
 
 static void sample_memory(TmHost *h, TmMonitorSample *s) {
-  g_autofree char *text = read_text(h->root, "/proc/meminfo");
+  g_autofree char *text = tm_proc_text(h->root, "/proc/meminfo");
   guint64 total, available;
-  if (text && find_number(text, "MemTotal:", &total) && find_number(text, "MemAvailable:", &available) &&
+  if (text && tm_proc_number(text, "MemTotal:", &total) && tm_proc_number(text, "MemAvailable:", &available) &&
       total >= available)
     tm_monitor_set(s, TM_READING_MEMORY, (double)(total - available) * 1024);
-  g_autofree char *statm = read_text(h->root, "/proc/self/statm");
+  g_autofree char *statm = tm_proc_text(h->root, "/proc/self/statm");
   unsigned long long resident;
   if (statm && sscanf(statm, "%*u %llu", &resident) == 1)
     tm_monitor_set(s, TM_READING_PROCESS, (double)resident * (double)sysconf(_SC_PAGESIZE));
 }
 
 static void sample_disk(TmHost *h, TmMonitorSample *s) {
-  g_autofree char *text = read_text(h->root, "/proc/self/io");
+  g_autofree char *text = tm_proc_text(h->root, "/proc/self/io");
   guint64 bytes;
-  if (!text || !find_number(text, "read_bytes:", &bytes)) {
+  if (!text || !tm_proc_number(text, "read_bytes:", &bytes)) {
     h->have_disk = FALSE;
     return;
   }
@@ -151,7 +127,7 @@ void tm_host_sample(TmHost *h, TmMonitorSample *s) {
 }
 
 char *tm_host_cpu_name(const char *root) {
-  g_autofree char *text = read_text(root, "/proc/cpuinfo");
+  g_autofree char *text = tm_proc_text(root, "/proc/cpuinfo");
   static const char *const keys[] = {"model name", "Model", "Hardware", "cpu model", "cpu"};
   for (gsize k = 0; text && k < G_N_ELEMENTS(keys); k++) {
     const char *at = g_str_has_prefix(text, keys[k]) ? text : NULL;
@@ -167,10 +143,10 @@ char *tm_host_cpu_name(const char *root) {
 }
 
 gsize tm_host_memory(const char *root) {
-  g_autofree char *text = read_text(root, "/proc/meminfo"),
-                  *limit = read_text(root, "/sys/fs/cgroup/memory.max");
+  g_autofree char *text = tm_proc_text(root, "/proc/meminfo"),
+                  *limit = tm_proc_text(root, "/sys/fs/cgroup/memory.max");
   guint64 kib = 0;
-  if (text) find_number(text, "MemTotal:", &kib);
+  if (text) tm_proc_number(text, "MemTotal:", &kib);
   const guint64 total = kib * 1024,
                 most = limit ? g_ascii_strtoull(limit, NULL, 10) : 0; /* "max" reads as 0 */
   return most && most < total ? most : total;

@@ -5,12 +5,12 @@
 
 #include <glib/gstdio.h>
 
-#include "app/cuda_driver.h"
+#include "engine/doctor/cuda_driver.h"
 
 static void test_text(void) {
   g_auto(Ran) r = program_run("doctor", NULL);
   assert_code(r, 0);
-  static const char *const parts[] = {"ref", "cpu", "cuda", "usable", "GLib", "libpng", "Picture path"};
+  static const char *const parts[] = {"ref", "cpu", "cuda", "usable", "GLib", "libpng", "Picture path", "Checks"};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++) assert_says(r.out, parts[i]);
 }
 
@@ -29,6 +29,14 @@ static void test_json(void) {
   }
   g_assert_true(json_object_get_boolean_member(json_object_get_object_member(backends, "ref"), "usable"));
   g_assert_cmpint(json_object_get_int_member(o, "cores"), >=, 1);
+  JsonArray *checks = json_object_get_array_member(o, "checks");
+  g_assert_cmpuint(json_array_get_length(checks), >=, 5);
+  for (guint i = 0; i < json_array_get_length(checks); i++) {
+    JsonObject *c = json_array_get_object_element(checks, i);
+    g_assert_nonnull(json_object_get_string_member(c, "id"));
+    g_assert_nonnull(json_object_get_string_member(c, "verdict"));
+    g_assert_cmpuint(strlen(json_object_get_string_member(c, "title")), >, 3);
+  }
 }
 
 /* Without a GPU to be seen all still works and says so. */

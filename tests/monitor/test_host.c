@@ -1,45 +1,10 @@
 /* test_host.c: readings from /proc and /sys, against files with known content and against the real machine.
  */
+#include <string.h>
 #include <unistd.h>
 
-#include <glib/gstdio.h>
-
 #include "engine/monitor/host.h"
-
-typedef struct {
-  char *root;
-} Machine;
-
-static void put(const Machine *m, const char *path, const char *text) {
-  g_autofree char *full = g_strconcat(m->root, path, NULL), *dir = g_path_get_dirname(full);
-  g_assert_cmpint(g_mkdir_with_parents(dir, 0755), ==, 0);
-  g_assert_true(g_file_set_contents(full, text, -1, NULL));
-}
-
-static void set_up(Machine *m, gconstpointer data) {
-  (void)data;
-  m->root = g_dir_make_tmp("tarmac-host-XXXXXX", NULL);
-  g_assert_nonnull(m->root);
-}
-
-static void remove_tree(const char *dir) {
-  GDir *d = g_dir_open(dir, 0, NULL);
-  for (const char *name; d && (name = g_dir_read_name(d));) {
-    g_autofree char *path = g_build_filename(dir, name, NULL);
-    if (g_file_test(path, G_FILE_TEST_IS_DIR))
-      remove_tree(path);
-    else
-      g_unlink(path);
-  }
-  if (d) g_dir_close(d);
-  g_rmdir(dir);
-}
-
-static void tear_down(Machine *m, gconstpointer data) {
-  (void)data;
-  remove_tree(m->root);
-  g_free(m->root);
-}
+#include "tests/monitor/fake_root.h"
 
 static gboolean has(const TmMonitorSample *s, TmReading r) {
   return (s->valid >> r & 1) != 0;
@@ -52,16 +17,17 @@ static TmMonitorSample sample(TmHost *h, gint64 time_us) {
 }
 
 /* Two looks a second apart: rates come with the second. */
-static void test_values(Machine *m, gconstpointer data) {
+static void test_values(FakeRoot *m, gconstpointer data) {
   (void)data;
-  put(m, "/proc/stat", "cpu  100 0 100 700 100 0 0 0 0 0\ncpu0 1 2 3 4\n");
-  put(m, "/proc/meminfo", "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:   12000 kB\n");
-  put(m, "/proc/self/statm", "9000 250 100 1 0 300 0\n");
-  put(m, "/proc/self/io", "rchar: 5\nwchar: 6\nread_bytes: 1000000\nwrite_bytes: 3\n");
-  put(m, "/sys/class/hwmon/hwmon0/name", "nvme\n");
-  put(m, "/sys/class/hwmon/hwmon0/temp1_input", "99000\n");
-  put(m, "/sys/class/hwmon/hwmon1/name", "k10temp\n");
-  put(m, "/sys/class/hwmon/hwmon1/temp1_input", "54250\n");
+  fake_root_put(m, "/proc/stat", "cpu  100 0 100 700 100 0 0 0 0 0\ncpu0 1 2 3 4\n");
+  fake_root_put(m, "/proc/meminfo",
+                "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:   12000 kB\n");
+  fake_root_put(m, "/proc/self/statm", "9000 250 100 1 0 300 0\n");
+  fake_root_put(m, "/proc/self/io", "rchar: 5\nwchar: 6\nread_bytes: 1000000\nwrite_bytes: 3\n");
+  fake_root_put(m, "/sys/class/hwmon/hwmon0/name", "nvme\n");
+  fake_root_put(m, "/sys/class/hwmon/hwmon0/temp1_input", "99000\n");
+  fake_root_put(m, "/sys/class/hwmon/hwmon1/name", "k10temp\n");
+  fake_root_put(m, "/sys/class/hwmon/hwmon1/temp1_input", "54250\n");
   g_autoptr(TmHost) h = tm_host_open(m->root);
   const TmMonitorSample first = sample(h, 1000000);
   g_assert_false(has(&first, TM_READING_CPU_LOAD));
@@ -70,8 +36,8 @@ static void test_values(Machine *m, gconstpointer data) {
   g_assert_cmpfloat(first.value[TM_READING_MEMORY], ==, 4000.0 * 1024);
   g_assert_cmpfloat(first.value[TM_READING_PROCESS], ==, 250.0 * (double)sysconf(_SC_PAGESIZE));
   g_assert_cmpfloat(first.value[TM_READING_CPU_TEMPERATURE], ==, 54.25);
-  put(m, "/proc/stat", "cpu  150 0 125 725 100 0 0 0 0 0\n");
-  put(m, "/proc/self/io", "read_bytes: 3000000\n");
+  fake_root_put(m, "/proc/stat", "cpu  150 0 125 725 100 0 0 0 0 0\n");
+  fake_root_put(m, "/proc/self/io", "read_bytes: 3000000\n");
   const TmMonitorSample second = sample(h, 1500000);
   g_assert_true(has(&second, TM_READING_CPU_LOAD));
   g_assert_cmpfloat(second.value[TM_READING_CPU_LOAD], ==, 75);
@@ -80,53 +46,54 @@ static void test_values(Machine *m, gconstpointer data) {
 }
 
 /* A thermal zone where there is no sensor chip. */
-static void test_zone(Machine *m, gconstpointer data) {
+static void test_zone(FakeRoot *m, gconstpointer data) {
   (void)data;
-  put(m, "/sys/class/thermal/thermal_zone0/type", "acpitz\n");
-  put(m, "/sys/class/thermal/thermal_zone0/temp", "20000\n");
-  put(m, "/sys/class/thermal/thermal_zone3/type", "x86_pkg_temp\n");
-  put(m, "/sys/class/thermal/thermal_zone3/temp", "71000\n");
+  fake_root_put(m, "/sys/class/thermal/thermal_zone0/type", "acpitz\n");
+  fake_root_put(m, "/sys/class/thermal/thermal_zone0/temp", "20000\n");
+  fake_root_put(m, "/sys/class/thermal/thermal_zone3/type", "x86_pkg_temp\n");
+  fake_root_put(m, "/sys/class/thermal/thermal_zone3/temp", "71000\n");
   g_autoptr(TmHost) h = tm_host_open(m->root);
   const TmMonitorSample s = sample(h, 1);
   g_assert_cmpfloat(s.value[TM_READING_CPU_TEMPERATURE], ==, 71);
 }
 
 /* What is missing, cut or nonsense is invalid, never 0, and does not poison the next look. */
-static void test_absent(Machine *m, gconstpointer data) {
+static void test_absent(FakeRoot *m, gconstpointer data) {
   (void)data;
   g_autoptr(TmHost) h = tm_host_open(m->root);
   TmMonitorSample s = sample(h, 1);
   g_assert_cmpuint(s.valid, ==, 0);
-  put(m, "/proc/stat", "intr 1 2 3\n");
-  put(m, "/proc/meminfo", "MemTotal: lots\n");
-  put(m, "/proc/self/statm", "");
-  put(m, "/proc/self/io", "read_bytes:\n");
+  fake_root_put(m, "/proc/stat", "intr 1 2 3\n");
+  fake_root_put(m, "/proc/meminfo", "MemTotal: lots\n");
+  fake_root_put(m, "/proc/self/statm", "");
+  fake_root_put(m, "/proc/self/io", "read_bytes:\n");
   s = sample(h, 2);
   g_assert_cmpuint(s.valid, ==, 0);
-  put(m, "/proc/stat", "cpu  10 0 10 80 0 0 0 0\n");
+  fake_root_put(m, "/proc/stat", "cpu  10 0 10 80 0 0 0 0\n");
   s = sample(h, 3);
-  g_assert_false(has(&s, TM_READING_CPU_LOAD));    /* the first good look */
-  put(m, "/proc/stat", "cpu  5 0 5 10 0 0 0 0\n"); /* backwards */
+  g_assert_false(has(&s, TM_READING_CPU_LOAD));              /* the first good look */
+  fake_root_put(m, "/proc/stat", "cpu  5 0 5 10 0 0 0 0\n"); /* backwards */
   s = sample(h, 4);
   g_assert_false(has(&s, TM_READING_CPU_LOAD));
-  put(m, "/proc/stat", "cpu  15 0 5 20 0 0 0 0\n");
+  fake_root_put(m, "/proc/stat", "cpu  15 0 5 20 0 0 0 0\n");
   s = sample(h, 5);
   g_assert_cmpfloat(s.value[TM_READING_CPU_LOAD], ==, 50);
 }
 
-static void test_names(Machine *m, gconstpointer data) {
+static void test_names(FakeRoot *m, gconstpointer data) {
   (void)data;
-  put(m, "/proc/cpuinfo",
+  fake_root_put(
+      m, "/proc/cpuinfo",
       "processor\t: 0\nvendor_id\t: X\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: Fast CPU 9000 \n");
-  put(m, "/proc/meminfo", "MemTotal:       16000 kB\n");
+  fake_root_put(m, "/proc/meminfo", "MemTotal:       16000 kB\n");
   g_autofree char *name = tm_host_cpu_name(m->root);
   g_assert_cmpstr(name, ==, "Fast CPU 9000");
   g_assert_cmpuint(tm_host_memory(m->root), ==, 16000 * 1024);
-  put(m, "/sys/fs/cgroup/memory.max", "max\n");
+  fake_root_put(m, "/sys/fs/cgroup/memory.max", "max\n");
   g_assert_cmpuint(tm_host_memory(m->root), ==, 16000 * 1024);
-  put(m, "/sys/fs/cgroup/memory.max", "1048576\n");
+  fake_root_put(m, "/sys/fs/cgroup/memory.max", "1048576\n");
   g_assert_cmpuint(tm_host_memory(m->root), ==, 1048576);
-  put(m, "/proc/cpuinfo", "");
+  fake_root_put(m, "/proc/cpuinfo", "");
   g_autofree char *plain = tm_host_cpu_name(m->root);
   g_assert_cmpuint(strlen(plain), >, 0);
 }
@@ -151,10 +118,10 @@ static void test_this_machine(void) {
 
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  g_test_add("/host/values", Machine, NULL, set_up, test_values, tear_down);
-  g_test_add("/host/zone", Machine, NULL, set_up, test_zone, tear_down);
-  g_test_add("/host/absent", Machine, NULL, set_up, test_absent, tear_down);
-  g_test_add("/host/names", Machine, NULL, set_up, test_names, tear_down);
+  FAKE_ROOT_TEST("/host/values", test_values);
+  FAKE_ROOT_TEST("/host/zone", test_zone);
+  FAKE_ROOT_TEST("/host/absent", test_absent);
+  FAKE_ROOT_TEST("/host/names", test_names);
   g_test_add_func("/host/this-machine", test_this_machine);
   return g_test_run();
 }

@@ -30,6 +30,7 @@ static const struct {
     {"engine/data", {"engine/data", "engine/core", "engine/graph/node.h"}},
     {"engine/run", {"engine/run", "engine/data", "engine/core"}},
     {"engine/monitor", {"engine/monitor", "engine/core"}},
+    {"engine/doctor", {"engine"}},
     {"engine/train", {"engine"}},
     {"engine/predict", {"engine"}},
     {"ui", {"ui", "engine"}},

@@ -1,4 +1,4 @@
-#include "app/cuda_driver.h"
+#include "engine/doctor/cuda_driver.h"
 
 #include <stdlib.h>
 #include <string.h>
