@@ -20,7 +20,7 @@ static const GOptionEntry options[] = {
     {"demo-train", 0, 0, G_OPTION_ARG_INT, NULL, N_("Training pictures of the demo roads"), "N"},
     {"demo-val", 0, 0, G_OPTION_ARG_INT, NULL, N_("Validation pictures of the demo roads"), "N"},
     {"size", 0, 0, G_OPTION_ARG_STRING, NULL, N_("Size of the window"), "WxH"},
-    {"page", 0, 0, G_OPTION_ARG_STRING, NULL, N_("Page to begin with: data or train"), "NAME"},
+    {"page", 0, 0, G_OPTION_ARG_STRING, NULL, N_("Page to begin with: data, train, devices …"), "NAME"},
     {"dark", 0, 0, G_OPTION_ARG_NONE, NULL, N_("Dark style"), NULL},
     {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, NULL, NULL, N_("[FOLDER|demo]")},
     {NULL},
@@ -138,8 +138,8 @@ static const struct {
     {"window.close", {"<Primary>w"}},
     {"win.open", {"<Primary>o", "<Primary><Shift>o"}},
     {"win.rescan", {"<Primary>r"}},
-    {"win.page::data", {"<Alt>1"}},
-    {"win.page::train", {"<Alt>2"}},
+    {"devices.look-again", {"<Primary>r"}},
+    {"devices.check", {"<Primary><Shift>r"}},
     {"win.back", {"<Alt>Left"}},
     {"win.panel", {"F9"}},
     {"win.fullscreen", {"F11"}},
@@ -174,6 +174,11 @@ static void startup(GApplication *app) {
   for (guint i = 0; i < G_N_ELEMENTS(shortcuts); i++)
     gtk_application_set_accels_for_action(GTK_APPLICATION(app), shortcuts[i].action,
                                           (const char *const *)shortcuts[i].keys);
+  for (guint i = 0; tm_window_page(i) && i < 9; i++) {
+    g_autofree char *action = g_strdup_printf("win.page::%s", tm_window_page(i)),
+                    *keys = g_strdup_printf("<Alt>%u", i + 1);
+    gtk_application_set_accels_for_action(GTK_APPLICATION(app), action, (const char *[]){keys, NULL});
+  }
   t->term = g_unix_signal_add(SIGTERM, leave, app);
   t->intr = g_unix_signal_add(SIGINT, leave, app);
   g_signal_connect(app, "query-end", G_CALLBACK(query_end), NULL);

@@ -6,6 +6,7 @@
 #include "app/device_line.h"
 #include "app/nav_list.h"
 #include "app/page_data.h"
+#include "app/page_devices.h"
 #include "app/page_train.h"
 #include "app/project_card.h"
 #include "app/run_words.h"
@@ -21,6 +22,7 @@ static const struct {
 } pages[] = {
     {"data", "tm-data-symbolic", N_("Data"), tm_page_data_new},
     {"train", "tm-train-symbolic", N_("Train"), tm_page_train_new},
+    {"devices", "tm-devices-symbolic", N_("Devices"), tm_page_devices_new},
 };
 
 enum { N_PAGES = G_N_ELEMENTS(pages), METER_SAMPLES = 4 * TM_SPARK_SECONDS + 8, UNDO_SECONDS = 8 };
@@ -458,6 +460,10 @@ static void tm_window_init(TmWindow *w) {
   g_autoptr(GTask) task = g_task_new(w, NULL, looked, NULL);
   g_task_run_in_thread(task, look);
   w->meter_source = g_timeout_add_seconds(1, update_meters, w);
+}
+
+const char *tm_window_page(guint n) {
+  return n < N_PAGES ? pages[n].name : NULL;
 }
 
 TmWindow *tm_window_new(GtkApplication *app) {

@@ -16,3 +16,5 @@ void tm_window_open(TmWindow *w, const char *path, const TmDatasetOptions *optio
 void tm_window_restore(TmWindow *w, gboolean size);
 /** Saves and closes without asking, as soon as the trainer has stopped (SIGTERM, log-out). */
 void tm_window_save_and_close(TmWindow *w);
+/** The name of page number @n of the sidebar, for "win.page"; NULL after the last. */
+const char *tm_window_page(guint n);

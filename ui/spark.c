@@ -61,6 +61,8 @@ static void snapshot(GtkWidget *widget, GtkSnapshot *snap) {
   for (int t = 10; t < TM_SPARK_SECONDS; t += 10)
     gtk_snapshot_append_color(snap, &grid,
                               &GRAPHENE_RECT_INIT(roundf((float)(w * t) / TM_SPARK_SECONDS), 0, 1, (float)h));
+  for (int q = 1; q < 4 && h >= 60; q++) /* quarters, where there is room to read them */
+    gtk_snapshot_append_color(snap, &grid, &GRAPHENE_RECT_INIT(0, roundf((float)(h * q) / 4), (float)w, 1));
   cairo_t *cr = gtk_snapshot_append_cairo(snap, &well.bounds);
   GdkRGBA ink = tm_ink(s->ink);
   double top = top_value(s);

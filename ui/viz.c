@@ -1,6 +1,7 @@
 #include "ui/viz.h"
 
 #include <glib/gi18n.h>
+#include <math.h>
 
 #include "engine/core/error.h"
 #include "ui/frame.h"
@@ -22,6 +23,8 @@ static Rung rungs[TM_N_VIZ] = {
     [TM_VIZ_GL] = {.ops = &tm_viz_gl_ops}, [TM_VIZ_MEMORY] = {.ops = &tm_viz_memory_ops}};
 static char *description; /* of tm_viz_describe(); NULL: to be made again */
 static const char letters[TM_N_VIZ + 1] = "ABCD";
+static TmVizRung begin_at = TM_VIZ_INTEROP;
+static double frame_time = NAN;
 
 void tm_viz_drop(TmVizRung rung, const char *reason) {
   g_return_if_fail(rung < TM_VIZ_MEMORY); /* plain memory has nothing below it */
@@ -40,7 +43,13 @@ void tm_viz_register(TmVizRung rung, const TmVizOps *ops) {
   g_clear_pointer(&rungs[rung].dropped, g_free);
 }
 
-static void forced_from_environment(void) {
+/* What the person left out on the Devices page, and what the environment leaves out. */
+static void leave_out(void) {
+  for (int i = 0; i < (int)begin_at; i++) {
+    if (rungs[i].dropped) continue;
+    rungs[i].probed = TRUE;
+    rungs[i].dropped = g_strdup(_("left out on the Devices page"));
+  }
   const char *force = g_getenv("TARMAC_VIZ");
   const char *at = force && *force ? strchr(letters, g_ascii_toupper(*force)) : NULL;
   for (int i = 0; at && at > letters + i; i++) {
@@ -58,6 +67,12 @@ void tm_viz_reset(void) {
   }
 }
 
+void tm_viz_begin_at(TmVizRung rung) {
+  tm_viz_reset();
+  begin_at = rung;
+  frame_time = NAN;
+}
+
 static gboolean usable(int i) {
   Rung *r = &rungs[i];
   if (!r->probed) {
@@ -72,7 +87,7 @@ static gboolean usable(int i) {
 }
 
 TmVizRung tm_viz_rung(void) {
-  forced_from_environment();
+  leave_out();
   for (int i = 0; i < TM_VIZ_MEMORY; i++)
     if (usable(i)) return i;
   return TM_VIZ_MEMORY;
@@ -81,6 +96,14 @@ TmVizRung tm_viz_rung(void) {
 void tm_viz_spare_processor(void) {
   if (g_getenv("GSK_RENDERER") || g_getenv("TARMAC_VIZ")) return;
   if (tm_viz_rung() == TM_VIZ_MEMORY) g_setenv("GSK_RENDERER", "cairo", TRUE);
+}
+
+const char *tm_viz_reason(TmVizRung rung) {
+  return rungs[rung].dropped;
+}
+
+double tm_viz_frame_time(void) {
+  return frame_time;
 }
 
 char *tm_viz_describe(void) {
@@ -163,9 +186,14 @@ gboolean tm_viz_sink_draw(TmVizSink *s, TmVizDraw draw, gpointer user) {
   for (int tries = 0; tries < TM_N_VIZ; tries++) {
     g_autoptr(GError) error = NULL;
     TmVizMap map = {0};
+    const gint64 begin = g_get_monotonic_time();
     if (tm_viz_sink_map(s, &map, &error)) {
       if (map.kind == TM_VIZ_HOST) draw(&map, s->w, s->h, user);
-      if (tm_viz_sink_unmap(s, &error)) return TRUE;
+      if (tm_viz_sink_unmap(s, &error)) {
+        const double took = (double)(g_get_monotonic_time() - begin) / 1e6;
+        frame_time = isnan(frame_time) ? took : frame_time + (took - frame_time) / 8;
+        return TRUE;
+      }
     }
     if (!error || !s->state || s->rung == TM_VIZ_MEMORY)
       return FALSE; /* left out; nothing below plain memory */

@@ -56,6 +56,12 @@ void tm_viz_drop(TmVizRung rung, const char *reason);
  * draw with Cairo, which takes a fraction of the processor's time from the training and answers at once.
  * Leaves GSK_RENDERER and TARMAC_VIZ alone where they are set. */
 void tm_viz_spare_processor(void);
+/** Begins at @rung from now on (TM_VIZ_INTEROP: at the top); what failed is tried again. TARMAC_VIZ still holds. */
+void tm_viz_begin_at(TmVizRung rung);
+/** Why @rung is not used, a sentence without its full stop; NULL: it can be, or was not tried because one above it works. */
+const char *tm_viz_reason(TmVizRung rung);
+/** Seconds that drawing a frame takes, the mean of the latest; NAN before the first. */
+double tm_viz_frame_time(void);
 /** "C, OpenGL pixel buffer (OpenGL 4.5, llvmpipe). A: no CUDA engine is loaded. B: …": the rung and why none
  * above is used. Free it. */
 char *tm_viz_describe(void);

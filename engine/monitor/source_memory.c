@@ -44,7 +44,7 @@ TmSource *tm_source_memory(const char *root) {
   tm_proc_number(text, "SwapTotal:", &swap);
   const gsize usable = tm_host_memory(root);
   g_autofree char *size = total ? g_format_size(total * 1024) : NULL;
-  tm_source_init(s, TM_DEVICE_MEMORY, 0, _("Memory"), size ? size : _("Memory"));
+  tm_source_init(s, TM_DEVICE_MEMORY, 0, _("Memory"), _("Memory"));
   s->sample = sample;
   s->close = close_memory;
   const double full = (double)total * 1024;
