@@ -144,11 +144,12 @@ static const struct {
     {"win.panel", {"F9"}},
     {"win.fullscreen", {"F11"}},
     {"win.show-help-overlay", {"<Primary>question"}},
-    {"train.go", {"F5"}},
+    {"win.go", {"F5"}},
     {"train.step", {"F8"}},
-    {"train.stop", {"<Primary>period"}},
+    {"win.stop", {"<Primary>period"}},
     {"train.save", {"<Primary>s"}},
     {"train.new", {"<Primary>n"}},
+    {"evaluate.report", {"<Primary>e"}},
     {"train.undo", {"<Primary>z"}},
 };
 

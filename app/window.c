@@ -7,6 +7,7 @@
 #include "app/nav_list.h"
 #include "app/page_data.h"
 #include "app/page_devices.h"
+#include "app/page_evaluate.h"
 #include "app/page_train.h"
 #include "app/project_card.h"
 #include "app/run_words.h"
@@ -22,6 +23,7 @@ static const struct {
 } pages[] = {
     {"data", "tm-data-symbolic", N_("Data"), tm_page_data_new},
     {"train", "tm-train-symbolic", N_("Train"), tm_page_train_new},
+    {"evaluate", "tm-evaluate-symbolic", N_("Evaluate"), tm_page_evaluate_new},
     {"devices", "tm-devices-symbolic", N_("Devices"), tm_page_devices_new},
 };
 
@@ -396,6 +398,25 @@ static void do_panel(GtkWidget *widget, const char *name, GVariant *v) {
   tm_page_toggle_panel(TM_PAGE(gtk_stack_get_visible_child(GTK_STACK(TM_WINDOW(widget)->stack))));
 }
 
+/* F5 and Ctrl+. mean what the page on the screen makes of them; a page without has the run in mind. */
+static void page_action(TmWindow *w, const char *action) {
+  GActionGroup *group = tm_page_actions(TM_PAGE(gtk_stack_get_visible_child(GTK_STACK(w->stack))));
+  if (!group || !g_action_group_has_action(group, action)) group = tm_page_actions(TM_PAGE(w->train));
+  g_action_group_activate_action(group, action, NULL);
+}
+
+static void do_go(GtkWidget *widget, const char *name, GVariant *v) {
+  (void)name;
+  (void)v;
+  page_action(TM_WINDOW(widget), "go");
+}
+
+static void do_stop(GtkWidget *widget, const char *name, GVariant *v) {
+  (void)name;
+  (void)v;
+  page_action(TM_WINDOW(widget), "stop");
+}
+
 static void do_fullscreen(GtkWidget *widget, const char *name, GVariant *v) {
   (void)name;
   (void)v;
@@ -443,6 +464,8 @@ static void tm_window_class_init(TmWindowClass *c) {
   gtk_widget_class_install_action(wc, "win.page", "s", do_page);
   gtk_widget_class_install_action(wc, "win.back", NULL, do_back);
   gtk_widget_class_install_action(wc, "win.panel", NULL, do_panel);
+  gtk_widget_class_install_action(wc, "win.go", NULL, do_go);
+  gtk_widget_class_install_action(wc, "win.stop", NULL, do_stop);
   gtk_widget_class_install_action(wc, "win.fullscreen", NULL, do_fullscreen);
 }
 

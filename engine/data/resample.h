@@ -1,5 +1,4 @@
-/* resample.h: cuts a window out of a scaled picture without ever making the whole scaled picture. Private to
- * data. */
+/* resample.h: cuts a window out of a scaled picture without ever making the whole scaled picture. */
 #pragma once
 
 #include "engine/data/sample.h"
