@@ -18,7 +18,11 @@ G_DEFINE_FINAL_TYPE_WITH_CODE(TmPageEvaluate, tm_page_evaluate, GTK_TYPE_BOX,
 
 static void project_changed(TmPageEvaluate *p) {
   TmDataset *d = tm_project_dataset(p->project);
-  if (d == p->dataset) return;
+  if (d == p->dataset) {
+    if (tm_project_state(p->project) == TM_PROJECT_READY && !tm_evaluator_is_busy(p->evaluator))
+      tm_page_evaluate_show(p, NULL); /* which pictures look alike may be known now */
+    return;
+  }
   tm_evaluator_stop(p->evaluator);
   tm_evaluator_cancel_looks(p->evaluator);
   g_clear_pointer(&p->dataset, tm_dataset_unref);

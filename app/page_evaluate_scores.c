@@ -98,8 +98,28 @@ static char *joined(const char *a, const char *b) {
   return a && b ? g_strdup_printf("%s · %s", a, b) : g_strdup(a ? a : b ? b : "");
 }
 
+/* The score without the pictures that look like one the network was trained on: neighbours of one video flatter it. */
 static void show_leaks(TmPageEvaluate *p) {
-  set_tile(p, TILE_LEAKS, NAN, NAN, FALSE, _("not searched yet"));
+  const TmEvaluation *e = p->shown;
+  const TmAlikeness *alike = tm_project_alike(p->project);
+  if (!alike || e->split == TM_SPLIT_TRAIN) {
+    set_tile(p, TILE_LEAKS, NAN, NAN, FALSE, alike ? _("of the training pictures") : _("not searched yet"));
+    return;
+  }
+  g_autofree gboolean *out = g_new0(gboolean, MAX(e->pictures->len, 1));
+  guint n = 0;
+  for (guint i = 0; i < e->pictures->len; i++) {
+    const guint entry = ((const TmPictureScore *)e->pictures->pdata[i])->entry;
+    out[i] = entry < alike->n && alike->across[entry].other != G_MAXUINT;
+    n += out[i];
+  }
+  g_autoptr(TmConfusion) without = tm_evaluation_without(e, out);
+  g_autofree char *count = tm_words_count(n);
+  g_autofree char *caption =
+      n == e->pictures->len ? g_strdup(_("all look like training pictures"))
+      : n ? g_strdup_printf(ngettext("%s near-duplicate left out", "%s near-duplicates left out", n), count)
+          : g_strdup(_("no near-duplicates"));
+  set_tile(p, TILE_LEAKS, tm_confusion_miou(without), n ? tm_confusion_miou(e->confusion) : NAN, FALSE, caption);
 }
 
 static void show_tiles(TmPageEvaluate *p, const TmConfusion *c) {
