@@ -165,6 +165,39 @@ gboolean tm_backend_peak(TmBackend *b, TmDType type, double *flops, double *byte
   return FALSE;
 }
 
+gboolean tm_backend_trains(TmBackend *b) {
+  return b && b->api->train_begin && b->api->train_end && b->api->stage && b->api->fill;
+}
+
+static gboolean trains(TmBackend *b, GError **error) {
+  if (!mine(b, error)) return FALSE;
+  if (tm_backend_trains(b)) return TRUE;
+  g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("The %s engine takes no whole training steps."), b->api->name);
+  return FALSE;
+}
+
+gboolean tm_backend_train_begin(TmBackend *b, TmProgram *program, const TmTrainStep *step, GError **error) {
+  if (!trains(b, error)) return FALSE;
+  if (!program || !step || step->n_losses > TM_TRAIN_LOSSES || step->update.n == 0 || !(step->loss_scale > 0))
+    return bad_call(b, "train_begin", error);
+  return b->api->train_begin(b, program, step, error);
+}
+
+gboolean tm_backend_train_end(TmBackend *b, TmTrained *out, GError **error) {
+  return trains(b, error) && b->api->train_end(b, out, error);
+}
+
+gboolean tm_backend_stage(TmBackend *b, guint n, const void *const *src, const gsize *bytes, GError **error) {
+  return trains(b, error) && b->api->stage(b, n, src, bytes, error);
+}
+
+gboolean tm_backend_fill(TmBackend *b, guint n, const TmView *dst, GError **error) {
+  if (!trains(b, error)) return FALSE;
+  for (guint i = 0; i < n; i++)
+    if (!tm_view_dense(&dst[i])) return bad_call(b, "fill", error);
+  return b->api->fill(b, n, dst, error);
+}
+
 gboolean tm_backend_can_paint(TmBackend *b) {
   return b && b->api->paint;
 }

@@ -52,6 +52,24 @@ typedef struct {
   float ema_decay;
 } TmUpdate;
 
+/* A training step with its update. Everything lies in backend memory. */
+enum { TM_TRAIN_LOSSES = 2 };
+typedef struct {
+  TmUpdate update;   /* its grad_scale is made of the next two */
+  double clip;       /* the gradient's largest norm, PyTorch's clip_grad_norm_; 0: any */
+  double loss_scale; /* by which the gradient is too large */
+  guint n_losses;
+  const float *losses[TM_TRAIN_LOSSES]; /* scalars that the program makes */
+  float *state, *kept;                  /* n_state f32: copied to kept before, and back when the step is skipped */
+  gsize n_state;
+} TmTrainStep;
+
+typedef struct {
+  double loss;      /* the sum of all */
+  double squares;   /* of the gradient's elements */
+  gboolean skipped; /* one of the two is not finite: nothing moved */
+} TmTrained;
+
 /* Colours for `paint`. All pictures h x w, row 0 on top. */
 typedef struct {
   int w, h;
@@ -105,6 +123,15 @@ typedef struct {
   /* y = a*x + c*y over n f32 of the device: gradient accumulation, averages, copies (c = 0 does not read y). */
   gboolean (*axpby)(TmBackend *b, float a, const float *x, float c, float *y, gsize n, GError **error);
 
+  /* (optional, both; default: the caller's business) Begins a step: the program, then the update unless loss or gradient are not finite;
+   * and waits for it, which must follow before the program, its parameters or @step's arrays are used in another way. */
+  gboolean (*train_begin)(TmBackend *b, TmProgram *program, const TmTrainStep *step, GError **error);
+  gboolean (*train_end)(TmBackend *b, TmTrained *out, GError **error);
+  /* (optional, both; default: `write`) Begins to bring @n blocks of host memory to the device beside the work given before; returns when
+   * that memory may be reused. `fill` puts the blocks of the latest call into dense views of their sizes, once, in the order of work. */
+  gboolean (*stage)(TmBackend *b, guint n, const void *const *src, const gsize *bytes, GError **error);
+  gboolean (*fill)(TmBackend *b, guint n, const TmView *dst, GError **error);
+
   /* (optional; default: nothing to wait for) Waits until all work given so far is done. */
   gboolean (*synchronize)(TmBackend *b, GError **error);
   /* (optional; default: labels are read and painted by the window) Blends a mask over a picture into w*h RGBA bytes, premultiplied, at
@@ -148,6 +175,12 @@ gboolean tm_backend_needs(TmBackend *b, const TmProgram *plan, gsize *bytes, GEr
 gboolean tm_backend_sum_squares(TmBackend *b, const float *x, gsize n, double *out, GError **error);
 gboolean tm_backend_update(TmBackend *b, const TmUpdate *u, GError **error);
 gboolean tm_backend_axpby(TmBackend *b, float a, const float *x, float c, float *y, gsize n, GError **error);
+/** Does it take whole training steps, and batches while it computes? */
+gboolean tm_backend_trains(TmBackend *b);
+gboolean tm_backend_train_begin(TmBackend *b, TmProgram *program, const TmTrainStep *step, GError **error);
+gboolean tm_backend_train_end(TmBackend *b, TmTrained *out, GError **error);
+gboolean tm_backend_stage(TmBackend *b, guint n, const void *const *src, const gsize *bytes, GError **error);
+gboolean tm_backend_fill(TmBackend *b, guint n, const TmView *dst, GError **error);
 gboolean tm_backend_synchronize(TmBackend *b, GError **error);
 /** FALSE with TM_ERROR_UNSUPPORTED when the backend has no measure of itself. */
 gboolean tm_backend_peak(TmBackend *b, TmDType type, double *flops, double *bytes, GError **error);

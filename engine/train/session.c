@@ -153,6 +153,9 @@ gboolean tm_session_open_loader(TmSession *s, GError **error) {
   TmLoaderOptions options = tm_session_loading(s->settings, s->crop_w, s->crop_h);
   options.store = s->store;
   g_clear_pointer(&s->loader, tm_loader_free); /* its memory first */
+  s->coming = NULL;
+  s->staged = FALSE;
+  g_clear_error(&s->coming_error);
   s->last_waited = s->last_decode = s->last_augment = 0;
   s->loader = tm_loader_new(s->data, &options, s->at.epoch, s->at.step, error);
   if (!s->loader) return FALSE;
@@ -418,6 +421,7 @@ TmSession *tm_session_open(const TmSessionPlan *plan, GError **error) {
 void tm_session_close(TmSession *s) {
   if (!s) return;
   tm_loader_free(s->loader);
+  g_clear_error(&s->coming_error);
   tm_sample_cache_free(s->judged);
   tm_picture_store_free(s->store);
   tm_sample_clear(&s->probed);

@@ -118,6 +118,9 @@ typedef struct _TmSession {
   guint probed_entry;
   guint kept[TM_MAX_PROBES], n_kept; /* pictures whose masks are kept at every epoch */
   TmLoader *loader;
+  const TmBatch *coming; /* the next step's, taken from the loader already; or NULL */
+  GError *coming_error;  /* why that failed */
+  gboolean staged;       /* it is on its way to the device */
   double last_waited, last_decode, last_augment;
   guint steps; /* an epoch */
   TmRunDir *run;

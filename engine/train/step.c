@@ -35,7 +35,9 @@ static gboolean copy(TmSession *s, const float *from, float *to, gsize n, GError
 
 /* ---- the loss's scale ---- */
 
-static double scale_of(const TmSession *s) { return s->train.scale ? s->at.loss_scale : 1; }
+static double scale_of(const TmSession *s) {
+  return s->train.scale ? s->at.loss_scale : 1;
+}
 
 /* Writing it makes the engine pack its weights again: only when it changed. */
 static gboolean write_scale(TmSession *s, GError **error) {
@@ -59,9 +61,10 @@ static void adapt_scale(TmSession *s, const TmStepResult *r) {
   }
 }
 
-static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
+/* But for its grad_scale. */
+static TmUpdate update_of(const TmSession *s, double lr) {
   const TmSettings *o = s->settings;
-  const TmUpdate u = {
+  return (TmUpdate){
       .kind = g_str_equal(o->optimizer, "sgd")    ? TM_OPTIMIZER_SGD
               : g_str_equal(o->optimizer, "adam") ? TM_OPTIMIZER_ADAM
                                                   : TM_OPTIMIZER_ADAMW,
@@ -70,9 +73,7 @@ static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
       .m = s->m,
       .v = s->v,
       .g = s->sum ? s->sum : s->params->grad,
-      /* PyTorch's clip_grad_norm_, its 1e-6 included. */
-      .grad_scale = (float)((o->clip > 0 ? MIN(1.0, o->clip / (r->grad_norm + 1e-6)) : 1.0) / scale_of(s)),
-      .lr = (float)r->lr,
+      .lr = (float)lr,
       .beta1 = (float)tm_schedule_beta1(o, tm_session_place(s), tm_session_places(s)),
       .beta2 = 0.999f,
       .eps = 1e-8f,
@@ -82,9 +83,20 @@ static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
       .ema = s->ema,
       .ema_decay = s->ema ? (float)tm_schedule_ema(o->ema, s->at.updates) : 0,
   };
-  if (!tm_backend_update(s->backend, &u, error)) return FALSE;
+}
+
+static void updated(TmSession *s) {
   s->params->version++;
   s->at.updates++;
+}
+
+static gboolean update(TmSession *s, const TmStepResult *r, GError **error) {
+  const double clip = s->settings->clip;
+  TmUpdate u = update_of(s, r->lr);
+  /* PyTorch's clip_grad_norm_, its 1e-6 included. */
+  u.grad_scale = (float)((clip > 0 ? MIN(1.0, clip / (r->grad_norm + 1e-6)) : 1.0) / scale_of(s));
+  if (!tm_backend_update(s->backend, &u, error)) return FALSE;
+  updated(s);
   return TRUE;
 }
 
@@ -113,7 +125,8 @@ static void loader_times(TmSession *s, TmStepResult *r) {
   s->last_augment = augment;
 }
 
-/* Of all parts together: a mean over weighted pixels is the parts' means, weighted by what their pixels weigh. */
+/* Of all parts together: a mean over weighted pixels is the parts' means, weighted by what their pixels
+ * weigh. */
 static double share_of(const TmSession *s, const TmBatch *b, guint part) {
   const guint parts = (guint)s->settings->accumulate;
   const gsize all = (gsize)b->n * (gsize)b->w * (gsize)b->h, pixels = all / parts;
@@ -137,30 +150,107 @@ static gboolean run_part(TmSession *s, const TmBatch *b, guint part, TmStepResul
                                      s->params->n_value, error);
 }
 
-/* Forward, backward, and the decision: is the gradient sound? */
-static gboolean compute(TmSession *s, const TmBatch *b, TmStepResult *r, GError **error) {
-  double squares = NAN;
-  if (!write_scale(s, error) || !copy(s, s->params->state, s->kept_state, s->params->n_state, error)) return FALSE;
-  r->loss = 0;
-  for (guint part = 0; part < (guint)s->settings->accumulate; part++)
-    if (!run_part(s, b, part, r, error)) return FALSE;
-  if (!tm_backend_sum_squares(s->backend, s->sum ? s->sum : s->params->grad, s->params->n_value, &squares, error))
-    return FALSE;
+/* Is the gradient sound, of which @squares is the sum? */
+static void judge(TmSession *s, double squares, TmStepResult *r) {
   s->params->version++; /* running statistics have moved */
   r->grad_norm = sqrt(squares) / scale_of(s);
   r->loss_scale = s->train.scale ? s->at.loss_scale : 0;
   r->skipped = !isfinite(r->loss) || !isfinite(squares);
-  if (!r->skipped) return TRUE;
+  if (!r->skipped) return;
   g_free(r->why);
   /* Below 1 there is nothing to be had from scaling less: the gradient itself is at fault. */
   r->overflow = s->train.scale && isfinite(r->loss) && s->at.loss_scale >= 1;
-  r->why = g_strdup_printf(r->overflow ? _("Step %" G_GUINT64_FORMAT
-                                           " was skipped: its gradient does not fit into f16. The loss is scaled by half.")
-                           : isfinite(r->loss)
-                               ? _("Step %" G_GUINT64_FORMAT " was skipped: the gradient is not finite.")
-                               : _("Step %" G_GUINT64_FORMAT " was skipped: the loss is not finite."),
-                           tm_session_total(s));
-  return copy(s, s->kept_state, s->params->state, s->params->n_state, error);
+  r->why = g_strdup_printf(
+      r->overflow         ? _("Step %" G_GUINT64_FORMAT
+                              " was skipped: its gradient does not fit into f16. The loss is scaled by half.")
+      : isfinite(r->loss) ? _("Step %" G_GUINT64_FORMAT " was skipped: the gradient is not finite.")
+                          : _("Step %" G_GUINT64_FORMAT " was skipped: the loss is not finite."),
+      tm_session_total(s));
+}
+
+/* Forward, backward, the decision and the update, one after the other. */
+static gboolean step_by_parts(TmSession *s, const TmBatch *b, TmStepResult *r, GError **error) {
+  const double begin = now();
+  double squares = NAN;
+  if (!write_scale(s, error) || !copy(s, s->params->state, s->kept_state, s->params->n_state, error))
+    return FALSE;
+  r->loss = 0;
+  for (guint part = 0; part < (guint)s->settings->accumulate; part++)
+    if (!run_part(s, b, part, r, error)) return FALSE;
+  if (!tm_backend_sum_squares(s->backend, s->sum ? s->sum : s->params->grad, s->params->n_value, &squares,
+                              error))
+    return FALSE;
+  judge(s, squares, r);
+  if (r->skipped && !copy(s, s->kept_state, s->params->state, s->params->n_state, error)) return FALSE;
+  const double computed = now();
+  if (!r->skipped && (!update(s, r, error) || !tm_backend_synchronize(s->backend, error))) return FALSE;
+  r->times.network = computed - begin - r->times.upload;
+  r->times.update = now() - computed;
+  return TRUE;
+}
+
+/* ---- a step as one piece of work of the device ---- */
+
+static const TmView *view_of(const TmSession *s, const TmNode *node) {
+  return &tm_program_value(s->program, node)->view;
+}
+
+/* The next step's batch sets out while this one is computed. What fails here fails when it is needed. */
+static void bring_next(TmSession *s) {
+  s->coming = tm_loader_next(s->loader, &s->coming_error);
+  if (!s->coming) return;
+  const gsize pixels = (gsize)s->coming->n * (gsize)s->coming->w * (gsize)s->coming->h;
+  const void *const src[] = {s->coming->pixels, s->coming->labels};
+  const gsize bytes[] = {pixels * 3, pixels};
+  s->staged = tm_backend_stage(s->backend, 2, src, bytes, &s->coming_error);
+}
+
+static gboolean feed_staged(TmSession *s, GError **error) {
+  const gint32 tick = (gint32)(tm_session_total(s) & 0x7fffffffu);
+  const TmView dst[] = {*view_of(s, s->train.picture), *view_of(s, s->train.labels)};
+  s->staged = FALSE;
+  return tm_backend_fill(s->backend, 2, dst, error) &&
+         (!s->train.tick || tm_program_write(s->program, s->train.tick, &tick, TM_I32, error));
+}
+
+static TmTrainStep train_step(const TmSession *s, double lr) {
+  TmTrainStep t = {.update = update_of(s, lr),
+                   .clip = s->settings->clip,
+                   .loss_scale = scale_of(s),
+                   .n_losses = s->train.loss.n,
+                   .state = s->params->state,
+                   .kept = s->kept_state,
+                   .n_state = s->params->n_state};
+  for (guint i = 0; i < t.n_losses; i++) t.losses[i] = view_of(s, s->train.loss.parts[i])->data;
+  return t;
+}
+
+static gboolean step_whole(TmSession *s, const TmBatch *b, TmStepResult *r, GError **error) {
+  const double begin = now();
+  TmTrained done;
+  if (!write_scale(s, error) || !(s->staged ? feed_staged(s, error) : feed(s, b, 0, error))) return FALSE;
+  const double fed = now();
+  const TmTrainStep t = train_step(s, r->lr);
+  if (!tm_backend_train_begin(s->backend, s->program, &t, error)) return FALSE;
+  bring_next(s);
+  if (!tm_backend_train_end(s->backend, &done, error)) return FALSE;
+  r->loss = done.loss;
+  judge(s, done.squares, r);
+  if (!r->skipped) updated(s);
+  r->times.upload = fed - begin;
+  r->times.forward = NAN;
+  r->times.network = now() - fed;
+  return TRUE;
+}
+
+/* This step's batch: brought along by the step before, or the loader's next. */
+static const TmBatch *take_batch(TmSession *s, GError **error) {
+  const TmBatch *b = g_steal_pointer(&s->coming);
+  if (s->coming_error) {
+    g_propagate_error(error, g_steal_pointer(&s->coming_error));
+    return NULL;
+  }
+  return b ? b : tm_loader_next(s->loader, error);
 }
 
 static void tell_replaced(const TmBatch *b, TmStepResult *r) {
@@ -176,21 +266,16 @@ gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error) {
   *r = (TmStepResult){.loss = NAN, .grad_norm = NAN};
   const double begin = now();
   r->lr = tm_schedule_lr(s->settings, tm_session_place(s), tm_session_places(s)) * s->at.lr_factor;
-  const TmBatch *b = tm_loader_next(s->loader, error);
+  const TmBatch *b = take_batch(s, error);
   if (!b) return FALSE;
   loader_times(s, r);
   tell_replaced(b, r);
   if (!r->why && s->store) r->why = tm_picture_store_note(s->store);
-  const double loaded = now();
-  if (!compute(s, b, r, error)) return FALSE;
-  const double computed = now();
-  if (!r->skipped && (!update(s, r, error) || !tm_backend_synchronize(s->backend, error))) return FALSE;
-  const double end = now();
-  r->times.network = computed - loaded - r->times.upload;
-  r->times.update = end - computed;
+  const gboolean whole = tm_backend_trains(s->backend) && s->settings->accumulate == 1;
+  if (!(whole ? step_whole : step_by_parts)(s, b, r, error)) return FALSE;
   count(s, r);
   adapt_scale(s, r);
   s->at.step++;
-  s->at.seconds += end - begin;
+  s->at.seconds += now() - begin;
   return TRUE;
 }

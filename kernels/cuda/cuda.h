@@ -24,10 +24,28 @@ typedef struct {
 /* What an optimizer step reads from device memory, so that a captured step can be replayed with new values.
  */
 typedef struct {
-  float grad_scale, lr;
+  float grad_scale, lr, beta1, beta2, eps, weight_decay, momentum, ema_decay;
   float correct1, correct2; /* 1 / (1 - beta^step) */
   int first;                /* SGD's first step: m = g */
+  int skip;                 /* nothing is to move */
 } TmCudaRate;
+
+/* What the decision of a training step is made from, in device memory; made.grad_scale and made.skip are what
+ * it comes to. */
+typedef struct {
+  TmCudaRate rate;           /* all of it but those two */
+  double clip;               /* largest norm of the gradient; 0: any */
+  double loss_scale;         /* by which the gradients are too large */
+} TmCudaPlan;
+
+enum { TM_CUDA_LOSSES = 2 };
+
+/* And what it came to, for the host to read. */
+typedef struct {
+  float losses[TM_CUDA_LOSSES];
+  int skip;
+  double squares; /* of the gradient */
+} TmCudaVerdict;
 
 /* What paint reads: pictures h x w, row 0 on top, in device memory. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* One optimizer step over all parameters in one launch: SGD with momentum, Adam, AdamW (the forms are
- * PyTorch's, engine/backend/backend.h), and the running average of the weights. When the gradients' sum of
- * squares is not finite nothing moves. */
+ * PyTorch's, engine/backend/backend.h), and the running average of the weights. All numbers come from device
+ * memory; one of them says that nothing is to move. */
 #include "kernels/cuda/flat.cuh"
 
 struct Update {
@@ -8,31 +8,28 @@ struct Update {
   bool wide;
 };
 
-static __device__ __forceinline__ float sgd(const TmUpdateRule &u, const TmCudaRate &r, float w, float g,
-                                            float &m) {
-  g += u.weight_decay * w;
-  m = r.first ? g : fmaf(u.momentum, m, g);
+static __device__ __forceinline__ float sgd(const TmCudaRate &r, float w, float g, float &m) {
+  g += r.weight_decay * w;
+  m = r.first ? g : fmaf(r.momentum, m, g);
   return w - r.lr * m;
 }
 
-static __device__ __forceinline__ float adam(const TmUpdateRule &u, const TmCudaRate &r, float w, float g,
-                                             float &m, float &v) {
-  if (u.rule == TM_RULE_ADAMW)
-    w *= 1 - r.lr * u.weight_decay;
+static __device__ __forceinline__ float adam(TmRule rule, const TmCudaRate &r, float w, float g, float &m,
+                                             float &v) {
+  if (rule == TM_RULE_ADAMW)
+    w *= 1 - r.lr * r.weight_decay;
   else
-    g += u.weight_decay * w;
-  m = u.beta1 * m + (1 - u.beta1) * g;
-  v = u.beta2 * v + (1 - u.beta2) * g * g;
-  return w - r.lr * (m * r.correct1) / (sqrtf(v * r.correct2) + u.eps);
+    g += r.weight_decay * w;
+  m = r.beta1 * m + (1 - r.beta1) * g;
+  v = r.beta2 * v + (1 - r.beta2) * g * g;
+  return w - r.lr * (m * r.correct1) / (sqrtf(v * r.correct2) + r.eps);
 }
 
-static __global__ void __launch_bounds__(TM_FLAT_THREADS, 4)
-    update(Update all, const TmCudaRate *rate, const double *sum_squares) {
+static __global__ void __launch_bounds__(TM_FLAT_THREADS, 4) update(Update all, const TmCudaRate *rate) {
   const TmUpdateRule &u = all.rule;
   const gsize at = ((gsize)blockIdx.x * TM_FLAT_THREADS + threadIdx.x) * 4;
-  if (at >= u.n) return;
-  if (sum_squares && !(*sum_squares - *sum_squares == 0)) return; /* infinite or NaN */
   const TmCudaRate r = *rate;
+  if (at >= u.n || r.skip) return;
   TmFour w, g, m, v, e;
   w.load(u.w, at, u.n, all.wide);
   g.load(u.g, at, u.n, all.wide);
@@ -42,9 +39,9 @@ static __global__ void __launch_bounds__(TM_FLAT_THREADS, 4)
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     const float scaled = g.x[i] * r.grad_scale;
-    w.x[i] = u.rule == TM_RULE_SGD ? sgd(u, r, w.x[i], scaled, m.x[i])
-                                   : adam(u, r, w.x[i], scaled, m.x[i], v.x[i]);
-    if (u.ema) e.x[i] = u.ema_decay * e.x[i] + (1 - u.ema_decay) * w.x[i];
+    w.x[i] = u.rule == TM_RULE_SGD ? sgd(r, w.x[i], scaled, m.x[i])
+                                   : adam(u.rule, r, w.x[i], scaled, m.x[i], v.x[i]);
+    if (u.ema) e.x[i] = r.ema_decay * e.x[i] + (1 - r.ema_decay) * w.x[i];
   }
   w.store(u.w, at, u.n, all.wide);
   m.store(u.m, at, u.n, all.wide);
@@ -52,9 +49,8 @@ static __global__ void __launch_bounds__(TM_FLAT_THREADS, 4)
   if (u.ema) e.store(u.ema, at, u.n, all.wide);
 }
 
-cudaError_t tm_cuda_update(const TmCudaQueue *q, const TmUpdateRule *u, const TmCudaRate *rate,
-                           const double *sum_squares) {
+cudaError_t tm_cuda_update(const TmCudaQueue *q, const TmUpdateRule *u, const TmCudaRate *rate) {
   const Update all = {*u, tm_flat_wide(u->w) && tm_flat_wide(u->g) && tm_flat_wide(u->m) &&
                               tm_flat_wide(u->v) && tm_flat_wide(u->ema)};
-  return TM_LAUNCH(update, tm_flat_grid(u->n), dim3(TM_FLAT_THREADS), 0, q->stream, all, rate, sum_squares);
+  return TM_LAUNCH(update, tm_flat_grid(u->n), dim3(TM_FLAT_THREADS), 0, q->stream, all, rate);
 }

@@ -57,6 +57,7 @@ static void round_to_tf32(float *x, size_t n) {
   for (size_t i = 0; i < n; i++) {
     uint32_t u;
     memcpy(&u, &x[i], 4);
+    if ((u & 0x7f800000u) == 0x7f800000u) continue; /* infinite and NaN stay */
     u = (u + 0xfffu + (u >> 13 & 1)) & ~0x1fffu;
     memcpy(&x[i], &u, 4);
   }

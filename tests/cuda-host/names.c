@@ -28,6 +28,7 @@ int main(void) {
   P(cudaErrorStreamCaptureInvalidated);
   P(cudaErrorStreamCaptureUnmatched);
   P(cudaErrorStreamCaptureImplicit);
+  P(cudaErrorStreamCaptureIsolation);
   P(cudaErrorUnknown);
   P(cudaMemcpyHostToHost);
   P(cudaMemcpyHostToDevice);

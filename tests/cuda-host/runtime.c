@@ -28,7 +28,8 @@ struct CUstream_st {
   int busy;    /* being flushed */
 };
 struct CUevent_st {
-  struct CUstream_st *in; /* where its latest record is still queued */
+  struct CUstream_st *in;     /* where its latest record is still queued */
+  struct CUgraph_st *capture; /* that its latest record is part of */
   long serial, done;
   double t;
   int timing;
@@ -52,7 +53,8 @@ static struct {
   struct block *blocks;
   size_t used, total;
   long live, calls, fail_at;
-  const char *fail_call;
+  const char *fail_call, *count_call;
+  long counted;
   cudaError_t fail_error, last, async;
   const char *fired_call;
   int lazy, fired, captures;
@@ -68,6 +70,13 @@ void tm_host_fail(const char *call, long nth, cudaError_t e) {
 }
 long tm_host_calls(void) {
   return rt.calls;
+}
+void tm_host_count(const char *call) {
+  rt.count_call = call;
+  rt.counted = 0;
+}
+long tm_host_counted(void) {
+  return rt.counted;
 }
 const char *tm_host_fault_name(void) {
   return rt.fired_call;
@@ -97,6 +106,7 @@ cudaError_t tm_host_fault(const char *name) {
   /* Clean-up calls fail only when named: no caller can do anything about it. */
   if (!rt.fail_call && (strstr(name, "Destroy") || strstr(name, "Free"))) return cudaSuccess;
   rt.calls++;
+  if (rt.count_call && !strcmp(rt.count_call, name)) rt.counted++;
   if (rt.fail_at > 0 && (!rt.fail_call || !strcmp(rt.fail_call, name)) && --rt.fail_at == 0) {
     rt.fired = 1;
     rt.fired_call = name;
@@ -381,6 +391,11 @@ static cudaError_t put_move(cudaStream_t st, const char *name, struct move m, vo
 cudaError_t cudaMemcpyAsync(void *d, const void *s, size_t n, enum cudaMemcpyKind k, cudaStream_t st) {
   cudaError_t e = check_copy(d, s, n, k);
   if (e != cudaSuccess) FAIL(e);
+  /* A recorded copy runs later and again: memory that is not pinned may be gone, and is copied at once. */
+  if (str(st)->capture && (!where(d, n) || !where(s, n))) {
+    str(st)->invalid = 1;
+    FAIL(cudaErrorStreamCaptureUnsupported);
+  }
   return put_move(st, __func__, (struct move){d, s, n, 0}, run_copy);
 }
 cudaError_t cudaMemset(void *d, int v, size_t n) {
@@ -479,10 +494,15 @@ static cudaError_t put_mark(cudaStream_t s, const char *name, cudaEvent_t e, voi
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   e->serial++;
   e->in = str(s);
+  e->capture = str(s)->capture;
   return put_mark(s, __func__, e, run_record);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
   (void)flags;
+  if (e->capture != str(s)->capture) { /* what is recorded cannot depend on what is not, or the other way about */
+    str(s)->invalid = 1;
+    FAIL(cudaErrorStreamCaptureIsolation);
+  }
   return put_mark(s, __func__, e, run_wait);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {

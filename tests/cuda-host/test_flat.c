@@ -126,13 +126,17 @@ static void test_inf_check(void) {
     Pair p;
     pair_init(&p, 37, 0);
     CudaBackend *b = (CudaBackend *)p.b[1];
-    const TmCudaRate rate = {.grad_scale = 1, .lr = 0.5f, .correct1 = 1, .correct2 = 1, .first = TRUE};
+    const TmCudaPlan plan = {.rate = {.lr = 0.5f, .correct1 = 1, .correct2 = 1, .first = TRUE},
+                             .loss_scale = 1};
+    const float *const losses[TM_CUDA_LOSSES] = {array(&p, 1, 4)};
     const TmUpdateRule r = {
         .rule = TM_RULE_SGD, .n = p.n, .w = array(&p, 1, 0), .m = array(&p, 1, 1), .g = array(&p, 1, 3)};
-    const TmCudaRate *sent = tm_cuda_send(b, &rate, sizeof rate, NULL);
+    const TmCudaPlan *sent = tm_cuda_send(b, &plan, sizeof plan, NULL);
     g_assert_true(cudaMemcpyAsync(b->sum, &sums[i], sizeof *sums, cudaMemcpyHostToDevice, b->queue.stream) ==
                   cudaSuccess);
-    g_assert_true(sent && tm_cuda_update(&b->queue, &r, sent, b->sum) == cudaSuccess);
+    g_assert_true(sent &&
+                  tm_cuda_decide(&b->queue, sent, losses, b->sum, b->made, b->verdict) == cudaSuccess &&
+                  tm_cuda_update(&b->queue, &r, b->made) == cudaSuccess);
     g_assert_true(tm_backend_synchronize(p.b[1], NULL));
     if (isfinite(sums[i])) /* the same step on ref */
       g_assert_true(tm_backend_update(p.b[0],
@@ -209,6 +213,38 @@ static void test_large_slice(void) {
   tm_backend_release(cuda, p, size);
 }
 
+/* Batches that set out while others are used arrive whole and in order, whatever their sizes. */
+static void test_stage(gconstpointer lazy) {
+  enum { MOST = 5000 };
+  static const gsize sizes[] = {100, 100, 1, MOST, 300, 257, 256};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TmBackend) cuda = host_bench_open();
+  guint8 *p = bytes(cuda, NULL, 2 * MOST), from[2][MOST], got[MOST];
+  tm_host_lazy(GPOINTER_TO_INT(lazy));
+  for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+    const gsize n[] = {sizes[k], (sizes[k] + 1) / 2};
+    const void *const src[] = {from[0], from[1]};
+    TmView dst[2];
+    for (int i = 0; i < 2; i++) {
+      memset(from[i], (int)(2 * k) + i + 1, MOST);
+      dst[i] = (TmView){.data = p + i * MOST, .dtype = TM_U8, .shape = TM_SHAPE(1, 1, 1, (int)n[i]), .ld = 1};
+    }
+    g_assert_true(tm_backend_stage(cuda, 2, src, n, &error));
+    for (int i = 0; i < 2; i++) memset(from[i], 0, MOST); /* the caller's again */
+    g_assert_true(tm_backend_fill(cuda, 2, dst, &error));
+    g_assert_no_error(error);
+    for (int i = 0; i < 2; i++) {
+      g_assert_true(tm_backend_read(cuda, &dst[i], got, TM_U8, NULL));
+      for (gsize b = 0; b < n[i]; b++) g_assert_cmpint(got[b], ==, (int)(2 * k) + i + 1);
+    }
+  }
+  const TmView one = {.data = p, .dtype = TM_U8, .shape = TM_SHAPE(1, 1, 1, 1), .ld = 1};
+  g_assert_false(tm_backend_fill(cuda, 1, &one, &error)); /* each once */
+  g_assert_error(error, TM_ERROR, TM_ERROR_FAILED);
+  tm_host_lazy(0);
+  tm_backend_release(cuda, p, 2 * MOST);
+}
+
 static void test_no_leak(void) {
   g_assert_cmpint(tm_host_live(), ==, 0);
 }
@@ -224,6 +260,8 @@ int main(int argc, char **argv) {
   g_test_add_func("/cuda-host/update/inf-check", test_inf_check);
   g_test_add_func("/cuda-host/paint", test_paint);
   if (argc < 2 || strcmp(argv[1], "sparse") == 0) g_test_add_func("/cuda-host/large-slice", test_large_slice);
+  g_test_add_data_func("/cuda-host/stage/eager", GINT_TO_POINTER(0), test_stage);
+  g_test_add_data_func("/cuda-host/stage/lazy", GINT_TO_POINTER(1), test_stage);
   g_test_add_func("/cuda-host/no-leak", test_no_leak);
   return g_test_run();
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tm_host.h>
 
+#include "engine/backend/cuda/cuda.h"
 #include "engine/core/random.h"
 #include "engine/graph/fused.h"
 #include "tests/cuda-host/host_bench.h"
@@ -213,6 +214,176 @@ static void test_lazy(void) {
   same_bits(eager, lazy);
 }
 
+/* ---- a step as one piece of work ---- */
+
+enum { WHOLE_STEPS = 6, BAD_STEP = 3 };
+
+typedef struct {
+  Net net;
+  TmParams *params;
+  TmProgram *p;
+  float *m, *v, *kept;
+} Whole;
+
+static void whole_init(Whole *w, TmBackend *b, TmDType precision) {
+  g_autoptr(GError) error = NULL;
+  net_init(&w->net);
+  TmNode *const outputs[] = {w->net.loss, w->net.shown};
+  const TmProgramOptions options = {.precision = precision,
+                                    .n_outputs = 2,
+                                    .outputs = outputs,
+                                    .n_grads = w->net.n_params,
+                                    .params = w->net.params,
+                                    .grads = w->net.grads};
+  w->params = tm_params_new(b, w->net.graph, &error);
+  w->p = tm_program_new(b, w->params, w->net.graph, &options, &error);
+  g_assert_no_error(error);
+  g_assert_true(load(w->p, w->params, &w->net, precision, NULL));
+  float **all[] = {&w->m, &w->v};
+  for (guint i = 0; i < 2; i++) *all[i] = tm_backend_alloc(b, w->params->n_value * sizeof(float), NULL);
+  w->kept = tm_backend_alloc(b, w->params->n_state * sizeof(float), NULL);
+}
+
+static void whole_clear(Whole *w, TmBackend *b) {
+  float *all[] = {w->m, w->v};
+  for (guint i = 0; i < 2; i++) tm_backend_release(b, all[i], w->params->n_value * sizeof(float));
+  tm_backend_release(b, w->kept, w->params->n_state * sizeof(float));
+  tm_program_free(w->p);
+  tm_params_free(w->params);
+  tm_graph_free(w->net.graph);
+}
+
+static TmUpdate whole_update(const Whole *w, int step) {
+  return (TmUpdate){.kind = TM_OPTIMIZER_ADAMW,
+                    .n = w->params->n_value,
+                    .w = w->params->value,
+                    .m = w->m,
+                    .v = w->v,
+                    .g = w->params->grad,
+                    .lr = 0.01f * (float)step,
+                    .beta1 = 0.9f - 0.01f * (float)step,
+                    .beta2 = 0.999f,
+                    .eps = 1e-8f,
+                    .weight_decay = 0.01f,
+                    .step = step};
+}
+
+/* The loss of one step is not a number: its picture is not. */
+static void spoil(const Whole *w, gboolean bad) {
+  float x[2 * 3 * 9 * 14];
+  const TmNode *input = tm_graph_node(w->net.graph, 0);
+  TmRandom r;
+  tm_random_seed(&r, 5);
+  g_assert_cmpuint(tm_shape_count(input->shape), ==, G_N_ELEMENTS(x));
+  for (guint i = 0; i < G_N_ELEMENTS(x); i++) x[i] = bad ? NAN : tm_random_normal(&r);
+  g_assert_true(tm_program_write(w->p, input, x, TM_F32, NULL));
+}
+
+static void one_whole(Whole *w, TmBackend *b, int step, GArray *numbers) {
+  TmTrained done;
+  const TmTrainStep t = {.update = whole_update(w, step),
+                         .clip = 0.5,
+                         .loss_scale = 1,
+                         .n_losses = 1,
+                         .losses = {tm_program_value(w->p, w->net.loss)->view.data},
+                         .state = w->params->state,
+                         .kept = w->kept,
+                         .n_state = w->params->n_state};
+  g_assert_true(tm_backend_train_begin(b, w->p, &t, NULL) && tm_backend_train_end(b, &done, NULL));
+  g_assert_true(done.skipped == (step == BAD_STEP));
+  const float loss = (float)done.loss;
+  if (!done.skipped) g_array_append_val(numbers, loss);
+}
+
+static void one_by_parts(Whole *w, TmBackend *b, int step, GArray *numbers) {
+  float loss;
+  double squares;
+  TmUpdate u = whole_update(w, step);
+  g_assert_true(tm_program_run(w->p, NULL) && tm_program_read(w->p, w->net.loss, &loss, TM_F32, NULL) &&
+                tm_backend_sum_squares(b, u.g, u.n, &squares, NULL));
+  if (step == BAD_STEP) return;
+  u.grad_scale = (float)MIN(1.0, 0.5 / (sqrt(squares) + 1e-6));
+  g_assert_true(tm_backend_update(b, &u, NULL));
+  g_array_append_val(numbers, loss);
+}
+
+/* Losses and, at the end, all weights. */
+static GArray *course(TmBackend *b, void (*one)(Whole *, TmBackend *, int, GArray *)) {
+  Whole w;
+  GArray *numbers = g_array_new(FALSE, FALSE, sizeof(float));
+  whole_init(&w, b, TM_BF16);
+  for (int step = 1; step <= WHOLE_STEPS; step++) {
+    spoil(&w, step == BAD_STEP);
+    one(&w, b, step, numbers);
+  }
+  const TmView v = {
+      .data = w.params->value, .dtype = TM_F32, .shape = TM_SHAPE(1, 1, 1, (int)w.params->n_value), .ld = 1};
+  g_autofree float *x = g_new(float, w.params->n_value);
+  g_assert_true(tm_backend_read(b, &v, x, TM_F32, NULL));
+  g_array_append_vals(numbers, x, (guint)w.params->n_value);
+  whole_clear(&w, b);
+  return numbers;
+}
+
+static void test_whole(void) {
+  g_autoptr(TmBackend) b = host_bench_open();
+  g_autoptr(GArray) parts = course(b, one_by_parts);
+  g_autoptr(GArray) whole = course(b, one_whole);
+  same_bits(parts, whole);
+  tm_host_lazy(1);
+  g_autoptr(GArray) lazy = course(b, one_whole);
+  tm_host_lazy(0);
+  same_bits(parts, lazy);
+}
+
+/* What runs away in a skipped step comes back: the state that the program changes itself. */
+static void test_whole_restores(void) {
+  enum { N = 37 };
+  g_autoptr(TmBackend) b = host_bench_open();
+  CudaBackend *cuda = (CudaBackend *)b;
+  float *from = tm_backend_alloc(b, N * sizeof(float), NULL),
+        *to = tm_backend_alloc(b, N * sizeof(float), NULL);
+  for (int skip = 0; skip < 2; skip++) {
+    const TmCudaRate rate = {.skip = skip}, *sent = tm_cuda_send(cuda, &rate, sizeof rate, NULL);
+    const TmView a = {.data = from, .dtype = TM_F32, .shape = TM_SHAPE(1, 1, 1, N), .ld = 1},
+                 z = {.data = to, .dtype = TM_F32, .shape = TM_SHAPE(1, 1, 1, N), .ld = 1};
+    float x[N], y[N];
+    for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = -1;
+    g_assert_true(tm_backend_write(b, &a, x, TM_F32, NULL) && tm_backend_write(b, &z, y, TM_F32, NULL));
+    g_assert_true(tm_cuda_restore(&cuda->queue, sent, from, to, N) == cudaSuccess);
+    g_assert_true(tm_backend_read(b, &z, y, TM_F32, NULL));
+    for (int i = 0; i < N; i++) g_assert_true(y[i] == (skip ? x[i] : -1));
+  }
+  tm_backend_release(b, from, N * sizeof(float));
+  tm_backend_release(b, to, N * sizeof(float));
+}
+
+/* Is a step recorded anew? */
+static gboolean records(Whole *w, TmBackend *b, int step) {
+  g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(float));
+  tm_host_count("cudaGraphInstantiate");
+  one_whole(w, b, step, numbers);
+  return tm_host_counted() > 0;
+}
+
+/* Once, on the second run; again after the work has changed, and never for other numbers. */
+static void test_whole_recorded(void) {
+  g_autoptr(TmBackend) b = host_bench_open();
+  Whole w;
+  whole_init(&w, b, TM_BF16);
+  g_assert_false(records(&w, b, 1));
+  g_assert_true(records(&w, b, 2));
+  g_assert_false(records(&w, b, 4));
+  g_assert_false(records(&w, b, 5));
+  float *m = w.m;
+  w.m = tm_backend_alloc(b, w.params->n_value * sizeof(float), NULL);
+  g_assert_false(records(&w, b, 6)); /* eager again */
+  g_assert_true(records(&w, b, 7));
+  g_assert_false(records(&w, b, 8));
+  tm_backend_release(b, m, w.params->n_value * sizeof(float));
+  whole_clear(&w, b);
+}
+
 /* ---- failures ---- */
 
 static gboolean all_of_it(GArray *numbers, GError **error) {
@@ -242,9 +413,9 @@ static int sparse = 1;
 
 static void check_told(const Fault *f, const char *where, const GError *error) {
   g_assert_nonnull(error);
-  g_assert_true(
-      error->code == f->code || error->code == TM_ERROR_UNSUPPORTED ||
-      (error->code == TM_ERROR_DEVICE && (g_str_has_prefix(where, "cudnn") || g_str_equal(where, "execute"))));
+  g_assert_true(error->code == f->code || error->code == TM_ERROR_UNSUPPORTED ||
+                (error->code == TM_ERROR_DEVICE &&
+                 (g_str_has_prefix(where, "cudnn") || g_str_equal(where, "execute"))));
   g_assert_true(g_str_has_suffix(error->message, "."));
 }
 
@@ -358,6 +529,9 @@ int main(int argc, char **argv) {
   g_test_add_data_func("/cuda-host/program/f16", GINT_TO_POINTER(TM_F16), test_against_ref);
   g_test_add_func("/cuda-host/program/patterns", test_patterns);
   g_test_add_func("/cuda-host/program/lazy", test_lazy);
+  g_test_add_func("/cuda-host/program/whole", test_whole);
+  g_test_add_func("/cuda-host/program/whole/restores", test_whole_restores);
+  g_test_add_func("/cuda-host/program/whole/recorded", test_whole_recorded);
   g_test_add_func("/cuda-host/program/engines-kept", test_engines_kept);
   g_test_add_func("/cuda-host/program/out-of-memory", test_out_of_memory);
   g_test_add_func("/cuda-host/reasons", test_reasons);

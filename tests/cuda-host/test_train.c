@@ -12,12 +12,13 @@ typedef struct {
   double losses[STEPS];
 } Course;
 
-static void run(const char *backend, const char *precision, Course *out) {
+static void run_in(const char *backend, const char *precision, int parts, Course *out) {
   g_autoptr(GError) error = NULL;
   TmSettings settings;
   fixture_settings(&settings);
   settings.base = 4;
   settings.epochs = STEPS / EPOCH;
+  settings.accumulate = parts;
   g_assert_true(tm_settings_set(&settings, "backend", backend, NULL) &&
                 tm_settings_set(&settings, "precision", precision, NULL));
   TmDataset *data = fixture_roads(4 * EPOCH, 2, 37, 26);
@@ -40,6 +41,10 @@ static void run(const char *backend, const char *precision, Course *out) {
   tm_dataset_unref(data);
 }
 
+static void run(const char *backend, const char *precision, Course *out) {
+  run_in(backend, precision, 1, out);
+}
+
 static void test_as_ref(gconstpointer data) {
   const char *precision = data;
   const double bound = strcmp(precision, "f32") == 0 ? 1e-4 : 0.02;
@@ -53,6 +58,33 @@ static void test_as_ref(gconstpointer data) {
   g_assert_cmpfloat(got.losses[STEPS - 1], <, got.losses[0]);
 }
 
+/* Rounded more than f32, and told apart from it; other engines do not have it and say so. */
+static void test_tf32(void) {
+  g_autoptr(GError) error = NULL;
+  Course right, got;
+  run("ref", "f32", &right);
+  run("cuda", "tf32", &got);
+  for (int i = 0; i < STEPS; i++)
+    g_assert_cmpfloat(fabs(got.losses[i] - right.losses[i]), <=, 0.01 * right.losses[i]);
+  TmSettings settings;
+  TmBackendInfo info;
+  TmDType precision;
+  fixture_settings(&settings);
+  g_assert_true(tm_settings_set(&settings, "precision", "tf32", NULL));
+  g_assert_null(tm_session_device(&settings, &info, &precision, &error));
+  g_assert_error(error, TM_ERROR, TM_ERROR_SETTING);
+  g_assert_nonnull(strstr(error->message, "tf32"));
+}
+
+/* A batch in parts goes by the functions that a step is else made of. */
+static void test_parts(void) {
+  Course right, got;
+  run_in("ref", "f32", 2, &right);
+  run_in("cuda", "f32", 2, &got);
+  for (int i = 0; i < STEPS; i++)
+    g_assert_cmpfloat(fabs(got.losses[i] - right.losses[i]), <=, 1e-4 * right.losses[i]);
+}
+
 static void test_same_bits(void) {
   Course first, again;
   run("cuda", "bf16", &first);
@@ -64,6 +96,9 @@ int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_data_func("/cuda-host/train/f32", "f32", test_as_ref);
   g_test_add_data_func("/cuda-host/train/bf16", "bf16", test_as_ref);
+  g_test_add_data_func("/cuda-host/train/f16", "f16", test_as_ref);
+  g_test_add_func("/cuda-host/train/tf32", test_tf32);
+  g_test_add_func("/cuda-host/train/parts", test_parts);
   g_test_add_func("/cuda-host/train/same-bits", test_same_bits);
   return g_test_run();
 }

@@ -10,6 +10,9 @@ extern "C" {
 /* The nth (1 = next) call whose name is `call` (NULL: any) returns `e`. */
 void tm_host_fail(const char *call, long nth, cudaError_t e);
 long tm_host_calls(void); /* API calls made since the last tm_host_fail */
+/* How often one call is made from now on. */
+void tm_host_count(const char *call);
+long tm_host_counted(void);
 int tm_host_fault_fired(void);
 const char *tm_host_fault_name(void); /* the call that failed */
 /* Lazy streams run nothing until something waits for it, so that host code

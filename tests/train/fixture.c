@@ -2,6 +2,11 @@
 
 #include <glib/gstdio.h>
 
+/* The tests of the trainer can be run on another one. */
+#ifndef FIXTURE_BACKEND
+#define FIXTURE_BACKEND "ref"
+#endif
+
 TmDataset *fixture_roads(int train, int val, int w, int h) {
   const TmDatasetOptions o = {
       .seed = 7, .demo_train = train, .demo_val = val, .demo_width = w, .demo_height = h};
@@ -21,7 +26,7 @@ void fixture_settings(TmSettings *s) {
   s->loader_threads = 1;
   s->seed = 5;
   s->lr = 0.01;
-  g_assert_true(tm_settings_set(s, "backend", "ref", NULL));
+  g_assert_true(tm_settings_set(s, "backend", FIXTURE_BACKEND, NULL));
   g_assert_true(tm_settings_set(s, "precision", "f32", NULL));
 }
 

@@ -1,33 +1,12 @@
 /* cuda.c: the slots of the cuda backend, which is a module: tm_backend_module is what the program looks for.
- *
- * A program runs eagerly once and is captured as a CUDA graph the second time; from then on a run is one
- * launch. All that changes from run to run lies in device memory. */
+ */
 #include "engine/backend/cuda/conv.h"
+#include "engine/backend/cuda/programs.h"
+#include "engine/backend/cuda/stage.h"
 
 #include <glib/gi18n.h>
 #include <gmodule.h>
-#include <math.h>
 #include <string.h>
-
-/* Work space an engine may take: a share of the device's memory, within these. */
-enum { WORKSPACE_SHARE = 64 };
-static const gsize least_workspace = (gsize)256 << 20, most_workspace = (gsize)4 << 30;
-
-typedef struct {
-  CudaRun run; /* NULL: conv */
-  CudaConv *conv;
-  CudaCall call; /* points to the program's queue */
-} Prepared1;
-
-/* What a program was made ready with. */
-typedef struct {
-  guint n_steps;
-  Prepared1 *steps;
-  TmCudaQueue queue; /* its own work space */
-  void *scratch;     /* of whichever convolution is running */
-  gboolean warm;     /* ran once */
-  cudaGraphExec_t graph;
-} Prepared;
 
 static CudaBackend *of(TmBackend *b) {
   return (CudaBackend *)b;
@@ -38,13 +17,17 @@ static CudaBackend *of(TmBackend *b) {
 static void close_cuda(TmBackend *backend) {
   CudaBackend *b = of(backend);
   if (b->handle) b->cudnn->cudnnDestroy(b->handle);
+  tm_cuda_stages_free(&b->stages);
   cudaFree(b->queue.work); /* waits for what still uses it */
   cudaFree(b->landing);
   cudaFree(b->device_slot);
   cudaFree(b->sum);
+  cudaFree(b->made);
+  cudaFree(b->verdict);
   cudaFreeHost(b->staging);
   cudaFreeHost(b->slots);
   cudaFreeHost(b->host_sum);
+  cudaFreeHost(b->host_verdict);
   if (b->queue.stream) cudaStreamDestroy(b->queue.stream);
   tm_machine_cache_free(b->plans);
   g_free(b->name);
@@ -60,6 +43,9 @@ static gboolean open_memory(CudaBackend *b, GError **error) {
              {&b->landing, CUDA_STAGING_BYTES, FALSE},
              {(void **)&b->device_slot, CUDA_SLOT_BYTES, FALSE},
              {(void **)&b->sum, sizeof(double), FALSE},
+             {(void **)&b->made, sizeof(TmCudaRate), FALSE},
+             {(void **)&b->verdict, sizeof(TmCudaVerdict), FALSE},
+             {(void **)&b->host_verdict, sizeof(TmCudaVerdict), TRUE},
              {&b->staging, CUDA_STAGING_BYTES, TRUE},
              {(void **)&b->slots, CUDA_SLOTS * CUDA_SLOT_BYTES, TRUE},
              {(void **)&b->host_sum, sizeof(double), TRUE}};
@@ -155,114 +141,6 @@ static gboolean takes_slice(TmBackend *b, int op, const TmNode *node, int operan
   return tm_cuda_is_conv(op) ? tm_cuda_conv_takes_slice(op, operand) : tm_cuda_step_takes_slice(op, operand);
 }
 
-static void discard(TmBackend *b, gpointer prepared) {
-  (void)b;
-  Prepared *q = prepared;
-  if (q->graph) cudaGraphExecDestroy(q->graph);
-  for (guint i = 0; i < q->n_steps; i++) tm_cuda_conv_free(q->steps[i].conv);
-  cudaFree(q->scratch);
-  cudaFree(q->queue.work);
-  g_free(q->steps);
-  g_free(q);
-}
-
-CudaCall tm_cuda_call(const TmProgram *p, const TmStep *s, const TmCudaQueue *queue) {
-  CudaCall c = {.q = queue, .op = s->op, .node = s->node, .n_in = s->n_in};
-  for (guint i = 0; i < s->n_in; i++) c.in[i] = p->values[s->in[i]].view;
-  for (guint i = 0; i < s->n_out; i++) {
-    c.out[i] = p->values[s->out[i]].view;
-    c.made[i] = p->values[s->out[i]].node;
-  }
-  return c;
-}
-
-/* A convolution before step @i that packs the same parameter: a parameter stands still while a program runs.
- */
-static CudaConv *packed_before(const Prepared *q, const TmProgram *p, guint i) {
-  if (p->values[p->steps[i].in[1]].home != TM_HOME_VALUE) return NULL;
-  for (guint k = 0; k < i; k++)
-    if (q->steps[k].conv && tm_cuda_conv_same_weights(q->steps[k].conv, &q->steps[i].call, p->precision))
-      return q->steps[k].conv;
-  return NULL;
-}
-
-static gboolean prepare_convs(CudaBackend *b, const TmProgram *p, Prepared *q, GError **error) {
-  const CudnnTarget target = {.api = b->cudnn,
-                              .handle = b->handle,
-                              .deterministic = b->deterministic,
-                              .tf32 = b->tf32,
-                              .most_workspace =
-                                  CLAMP(b->memory / WORKSPACE_SHARE, least_workspace, most_workspace),
-                              .stream = b->queue.stream,
-                              .cache = b->plans};
-  gsize scratch = 0;
-  for (guint i = 0; i < p->n_steps; i++) {
-    Prepared1 *s = &q->steps[i];
-    if (!tm_cuda_is_conv(p->steps[i].op)) continue;
-    s->conv = tm_cuda_conv_new(&target, &s->call, p->precision, packed_before(q, p, i), error);
-    if (!s->conv) return FALSE;
-    scratch = MAX(scratch, tm_cuda_conv_scratch(s->conv));
-  }
-  if (scratch == 0) return TRUE;
-  if (!tm_cuda_ok(cudaMalloc(&q->scratch, scratch), _("reserving memory"), error)) return FALSE;
-  for (guint i = 0; i < q->n_steps; i++)
-    if (q->steps[i].conv && !tm_cuda_conv_bind(q->steps[i].conv, q->scratch, error)) return FALSE;
-  return TRUE;
-}
-
-static gpointer prepare(TmBackend *backend, TmProgram *p, GError **error) {
-  CudaBackend *b = of(backend);
-  Prepared *q = g_new0(Prepared, 1);
-  int widest = 1;
-  q->steps = g_new0(Prepared1, p->n_steps);
-  q->n_steps = p->n_steps;
-  for (guint i = 0; i < p->n_steps; i++)
-    q->steps[i] = (Prepared1){.run = tm_cuda_step_run(p->steps[i].op),
-                              .call = tm_cuda_call(p, &p->steps[i], &q->queue)};
-  for (guint i = 0; i < p->n_values; i++) widest = MAX(widest, p->values[i].view.shape.c);
-  q->queue.stream = b->queue.stream;
-  if (tm_cuda_ok(cudaMalloc(&q->queue.work, tm_cuda_work(widest)), _("reserving memory"), error) &&
-      prepare_convs(b, p, q, error))
-    return q;
-  discard(backend, q);
-  return NULL;
-}
-
-static gboolean run_steps(const Prepared *q, GError **error) {
-  for (guint i = 0; i < q->n_steps; i++) {
-    const Prepared1 *s = &q->steps[i];
-    if (s->conv ? !tm_cuda_conv_run(s->conv, &s->call, error)
-                : !tm_cuda_ok(s->run(&s->call), _("computing"), error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-/* Records the steps instead of running them. */
-static gboolean capture(Prepared *q, GError **error) {
-  cudaGraph_t graph = NULL;
-  if (!tm_cuda_ok(cudaStreamBeginCapture(q->queue.stream, cudaStreamCaptureModeThreadLocal),
-                  _("recording a step"), error))
-    return FALSE;
-  const gboolean recorded = run_steps(q, error);
-  cudaError_t e = cudaStreamEndCapture(q->queue.stream, &graph);
-  if (e == cudaSuccess && recorded) e = cudaGraphInstantiate(&q->graph, graph, 0);
-  if (graph) cudaGraphDestroy(graph);
-  if (recorded) return tm_cuda_ok(e, _("recording a step"), error);
-  cudaGetLastError();
-  return FALSE;
-}
-
-static gboolean run(TmBackend *backend, TmProgram *p, GError **error) {
-  (void)backend;
-  Prepared *q = p->prepared;
-  if (q->n_steps == 0) return TRUE;
-  if (q->warm && !q->graph && !capture(q, error)) return FALSE;
-  q->warm = q->graph ? tm_cuda_ok(cudaGraphLaunch(q->graph, q->queue.stream), _("computing"), error)
-                     : run_steps(q, error);
-  return q->warm;
-}
-
 /* ---- flat arrays ---- */
 
 static gboolean sum_squares(TmBackend *backend, const float *x, gsize n, double *out, GError **error) {
@@ -278,30 +156,9 @@ static gboolean sum_squares(TmBackend *backend, const float *x, gsize n, double 
 
 static gboolean update(TmBackend *backend, const TmUpdate *u, GError **error) {
   CudaBackend *b = of(backend);
-  const TmRule rules[] = {[TM_OPTIMIZER_SGD] = TM_RULE_SGD,
-                          [TM_OPTIMIZER_ADAM] = TM_RULE_ADAM,
-                          [TM_OPTIMIZER_ADAMW] = TM_RULE_ADAMW};
-  const double step = (double)u->step;
-  const TmUpdateRule r = {.rule = rules[u->kind],
-                          .n = u->n,
-                          .w = u->w,
-                          .m = u->m,
-                          .v = u->v,
-                          .g = u->g,
-                          .beta1 = u->beta1,
-                          .beta2 = u->beta2,
-                          .eps = u->eps,
-                          .weight_decay = u->weight_decay,
-                          .momentum = u->momentum,
-                          .ema = u->ema,
-                          .ema_decay = u->ema_decay};
-  const TmCudaRate rate = {.grad_scale = u->grad_scale,
-                           .lr = u->lr,
-                           .correct1 = (float)(1 / (1 - pow((double)u->beta1, step))),
-                           .correct2 = (float)(1 / (1 - pow((double)u->beta2, step))),
-                           .first = u->step == 1};
-  const TmCudaRate *sent = tm_cuda_send(b, &rate, sizeof rate, error);
-  return sent && tm_cuda_ok(tm_cuda_update(&b->queue, &r, sent, NULL), _("updating the weights"), error);
+  const TmUpdateRule rule = tm_cuda_rule(u);
+  const TmCudaRate rate = tm_cuda_rate(u), *sent = tm_cuda_send(b, &rate, sizeof rate, error);
+  return sent && tm_cuda_ok(tm_cuda_update(&b->queue, &rule, sent), _("updating the weights"), error);
 }
 
 static gboolean axpby(TmBackend *backend, float a, const float *x, float c, float *y, gsize n,
@@ -358,9 +215,13 @@ G_MODULE_EXPORT const TmBackendApi tm_backend_module = {
     .release = release,
     .write = tm_cuda_write,
     .read = tm_cuda_read,
-    .prepare = prepare,
-    .run = run,
-    .discard = discard,
+    .prepare = tm_cuda_prepare,
+    .run = tm_cuda_run,
+    .discard = tm_cuda_discard,
+    .train_begin = tm_cuda_train_begin,
+    .train_end = tm_cuda_train_end,
+    .stage = tm_cuda_stage,
+    .fill = tm_cuda_fill,
     .sum_squares = sum_squares,
     .update = update,
     .axpby = axpby,

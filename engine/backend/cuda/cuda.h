@@ -14,6 +14,20 @@
  * before it was copied. */
 enum { CUDA_SLOTS = 64, CUDA_SLOT_BYTES = 1024, CUDA_STAGING_BYTES = 4 << 20 };
 
+/* A batch on its way (stage.h). */
+enum { CUDA_STAGES = 2 };
+typedef struct {
+  void *pinned, *device;
+  gsize room;             /* bytes of each */
+  cudaEvent_t sent, used; /* on the stages' stream, on the backend's */
+  gboolean staged, busy;  /* holds a batch that was not used yet; was used before */
+} CudaStage;
+typedef struct {
+  cudaStream_t stream;
+  CudaStage one[CUDA_STAGES];
+  guint next;
+} CudaStages;
+
 typedef struct {
   TmBackend base;
   int device;
@@ -30,7 +44,10 @@ typedef struct {
   guint8 *slots;         /* pinned */
   guint8 *device_slot;   /* device, CUDA_SLOT_BYTES: the slot in use */
   guint slot;
-  double *sum, *host_sum; /* device, pinned: the result of sum_squares */
+  double *sum, *host_sum;                /* device, pinned: the result of sum_squares */
+  TmCudaRate *made;                      /* device: what a training step's update was decided to be */
+  TmCudaVerdict *verdict, *host_verdict; /* device, pinned */
+  CudaStages stages;
 } CudaBackend;
 
 /* One step at work. */
@@ -70,5 +87,7 @@ gboolean tm_cuda_read(TmBackend *b, const TmView *src, void *dst, TmDType to, GE
 /** Copies @bytes (at most CUDA_SLOT_BYTES) to the device in stream order; NULL on failure. The result is good
  * until the next call's work. */
 const void *tm_cuda_send(CudaBackend *b, const void *value, gsize bytes, GError **error);
+
+void tm_cuda_stages_free(CudaStages *all);
 
 extern const TmBackendApi tm_backend_module;
