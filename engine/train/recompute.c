@@ -65,12 +65,13 @@ static int by_bargain(gconstpointer a, gconstpointer b) {
   return p != q ? (p > q) - (p < q) : (x->layer > y->layer) - (x->layer < y->layer);
 }
 
-static gboolean add_seconds(Search *s, const TmTrainGraph *t, const TmLayers *l, const TmProgram *plan,
-                            Choice *all, GError **error) {
+static gboolean add_seconds(Search *s, const TmTrainGraph *t, const TmLayers *l, const gboolean *gone,
+                            const TmProgram *plan, Choice *all, GError **error) {
   for (guint i = 0; i < plan->n_steps; i++) {
     const TmNode *n = plan->steps[i].node;
     double seconds;
     if (n->id >= t->n_forward) break;
+    if (gone[n->id]) continue;
     if (!tm_rates_step(s->rates, plan, i, &seconds, error)) return FALSE;
     all[2 * l->of[n->id] + (n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE)].seconds += seconds;
   }
@@ -80,11 +81,12 @@ static gboolean add_seconds(Search *s, const TmTrainGraph *t, const TmLayers *l,
 static gboolean list_choices(Search *s, const TmTrainGraph *t, const TmProgram *plan, GError **error) {
   g_autoptr(TmLayers) l = tm_layers_new(t);
   g_autofree Choice *all = g_new0(Choice, 2 * l->n);
+  g_autofree gboolean *gone = tm_train_graph_dropped(t);
   for (guint i = 0; i < 2 * l->n; i++) all[i] = (Choice){.layer = i / 2, .convolution = i % 2};
-  if (!add_seconds(s, t, l, plan, all, error)) return FALSE;
+  if (!add_seconds(s, t, l, gone, plan, all, error)) return FALSE;
   for (guint id = 0; id < t->n_forward; id++) {
     const TmNode *n = tm_graph_node(t->graph, id);
-    if (n->kind != TM_KIND_ACT || n->n_in == 0 || l->of[id] + 2 >= l->n) continue;
+    if (n->kind != TM_KIND_ACT || n->n_in == 0 || gone[id] || l->of[id] + 2 >= l->n) continue;
     all[2 * l->of[id] + (n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE)].bytes +=
         tm_shape_count(n->shape) * tm_dtype_size(plan->precision);
   }

@@ -34,17 +34,38 @@ static void build_forward(TmTrainGraph *t, const TmSettings *s, guint classes, i
   t->n_forward = tm_graph_n_nodes(t->graph);
 }
 
+static gboolean is_convolution(const TmNode *n) {
+  return n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE;
+}
+
+gboolean *tm_train_graph_dropped(const TmTrainGraph *t) {
+  gboolean *drop = g_new0(gboolean, t->n_forward);
+  g_autofree guint *uses = g_new0(guint, t->n_forward), *by_others = g_new0(guint, t->n_forward);
+  for (guint id = 0; id < t->n_forward; id++) {
+    const TmNode *n = tm_graph_node(t->graph, id);
+    for (guint i = 0; i < n->n_in; i++) {
+      uses[n->in[i]->id]++;
+      by_others[n->in[i]->id] += !is_convolution(n);
+    }
+  }
+  for (guint id = 0; id < t->n_forward; id++) {
+    const TmNode *n = tm_graph_node(t->graph, id);
+    if (n->op != TM_OP_RELU || n->in[0]->op != TM_OP_BN_APPLY || uses[n->in[0]->id] != 1 || by_others[id]) continue;
+    drop[id] = drop[n->in[0]->id] = TRUE;
+  }
+  return drop;
+}
+
 /* By node: is it dropped? Never the last layer's: what the loss looks at. */
 static gboolean *dropped(const TmTrainGraph *t, const TmRecompute *again) {
-  if (!again || again->n == 0) return NULL;
+  gboolean *drop = tm_train_graph_dropped(t);
+  if (!again || again->n == 0) return drop;
   g_autoptr(TmLayers) l = tm_layers_new(t);
-  gboolean *drop = g_new0(gboolean, t->n_forward);
   for (guint id = 0; id < t->n_forward; id++) {
     const TmNode *n = tm_graph_node(t->graph, id);
     const guint layer = l->of[id];
     if (n->kind != TM_KIND_ACT || n->n_in == 0 || layer + 2 >= l->n || layer >= again->n) continue;
-    const gboolean convolution = n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE;
-    drop[id] = (convolution ? again->convolution : again->rest)[layer];
+    drop[id] |= (is_convolution(n) ? again->convolution : again->rest)[layer];
   }
   return drop;
 }

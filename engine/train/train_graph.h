@@ -6,7 +6,8 @@
 #include "engine/program/program.h"
 #include "engine/train/losses.h"
 
-/* What is made again on the way back instead of being kept, by layer (layers.h). n 0: nothing. */
+/* What is made again on the way back instead of being kept, by layer (layers.h), besides what never is kept. n 0:
+ * nothing. */
 typedef struct {
   guint n;
   gboolean *convolution; /* its result */
@@ -24,13 +25,17 @@ typedef struct {
   guint n_forward;           /* nodes with smaller ids are forward */
 } TmTrainGraph;
 
-/** For @batch pictures of w x h; @again NULL: nothing is made again. TM_ERROR_NO_MEMORY when a tensor would
+/** For @batch pictures of w x h; @again NULL: nothing more is made again. TM_ERROR_NO_MEMORY when a tensor would
  * be larger than can be counted. */
 gboolean tm_train_graph_build(TmTrainGraph *t, const TmSettings *s, guint classes, int batch, int w, int h,
                               const TmRecompute *again, GError **error);
 /** Of an empty (zeroed) one too. */
 void tm_train_graph_clear(TmTrainGraph *t);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TmTrainGraph, tm_train_graph_clear)
+
+/** By id of a forward node: those never kept for the way back. Normalised, rectified values that only convolutions look
+ * at are a pass over what they follow from, which is kept; ReLU's gradient does without them (fused.def). Free it. */
+gboolean *tm_train_graph_dropped(const TmTrainGraph *t);
 
 /** What to compile it with; borrows from @t. */
 TmProgramOptions tm_train_graph_options(const TmTrainGraph *t, TmDType precision);

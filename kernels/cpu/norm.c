@@ -117,19 +117,29 @@ void KERNEL(bn_apply)(const TmTeam *team, const TmView *x, const TmBatchNorm *bn
   }
 }
 
-/* Sums of dz and dz * (x - mean) over one row. */
-TM_INLINE void reduce_row(int n, TmDType t, const TmView *dy, const TmView *act, const TmView *x,
-                          const TmView *dz, gsize row, int c, const float *mean, double *sum, double *dot) {
-  const vf m = v_get(mean, 0, TM_F32, n);
+/* bn_apply's constants of a channel. */
+typedef struct {
+  const float *mean, *scale, *beta;
+} Affine;
+
+/* Sums of dz and dz * (x - mean) over one row. Whether ReLU let a value pass is seen again from x, by the same
+ * arithmetic: reading y too would take longer, and y would have to be kept. */
+TM_INLINE void reduce_row(int n, TmDType t, gboolean relu, const TmView *dy, const TmView *x, const TmView *dz,
+                          gsize row, int c, Affine bn, double *sum, double *dot) {
+  const vf m = v_get(bn.mean, (gsize)c, TM_F32, n);
+  const vf scale = relu ? v_get(bn.scale, (gsize)c, TM_F32, n) : m,
+           beta = relu ? v_get(bn.beta, (gsize)c, TM_F32, n) : m;
   vf s0 = v_set(0), q0 = v_set(0), s1 = v_set(0), q1 = v_set(0);
   gsize i = view_at(x, row, 0) + (gsize)c, k = view_at(dy, row, 0) + (gsize)c;
-  gsize a = act ? view_at(act, row, 0) + (gsize)c : 0, d = dz ? view_at(dz, row, 0) + (gsize)c : 0;
-  const gsize la = act ? (gsize)act->ld : 0, ld = dz ? (gsize)dz->ld : 0;
-  for (int w = 0; w < x->shape.w; w++, i += (gsize)x->ld, k += (gsize)dy->ld, a += la, d += ld) {
+  gsize d = relu ? view_at(dz, row, 0) + (gsize)c : 0;
+  for (int w = 0; w < x->shape.w; w++, i += (gsize)x->ld, k += (gsize)dy->ld) {
     vf g = v_get(dy->data, k, t, n);
-    if (act) g = v_keep(v_gt(v_get(act->data, a, t, n), v_set(0)), g);
-    if (dz) v_put(dz->data, d, t, n, g);
     const vf u = v_get(x->data, i, t, n) - m;
+    if (relu) {
+      g = v_keep(v_gt(v_fma(u, scale, beta), v_set(0)), g);
+      v_put(dz->data, d, t, n, g);
+      d += (gsize)dz->ld;
+    }
     if (w & 1) {
       s1 = s1 + g;
       q1 = v_fma(g, u, q1);
@@ -142,22 +152,25 @@ TM_INLINE void reduce_row(int n, TmDType t, const TmView *dy, const TmView *act,
   add_lanes(dot, q0 + q1, n);
 }
 
-void KERNEL(bn_reduce)(const TmTeam *team, const TmView *dy, const TmView *act, const TmView *x,
-                       const float *stats, float eps, const TmView *dz, float *r) {
+void KERNEL(bn_reduce)(const TmTeam *team, const TmView *dy, const TmView *x, const TmBatchNorm *bn,
+                       gboolean relu, const TmView *dz, float *r) {
   const int C = x->shape.c;
+  float *scale = (float *)((double *)team->work + 2 * (gsize)C); /* behind the first thread's sums */
+  const Affine affine = {bn->mean, scale, bn->beta};
   clear_sums(team, 2 * (gsize)C);
+  for (int c = 0; relu && c < C; c++) scale[c] = bn->gamma[c] / sqrtf(bn->var[c] + bn->eps);
   TM_PARALLEL(team, view_count(x)) {
     double *sum = my_work(team);
     for (TmRange rows = my_share(view_rows(x)); rows.at < rows.end; rows.at++)
       for (FOR_LANES(c, n, C)) {
-        if (act && dz)
-          BY_TYPE(x->dtype, n, reduce_row, dy, act, x, dz, rows.at, c, stats + c, sum + c, sum + C + c);
+        if (relu)
+          BY_TYPE(x->dtype, n, reduce_row, TRUE, dy, x, dz, rows.at, c, affine, sum + c, sum + C + c);
         else
-          BY_TYPE(x->dtype, n, reduce_row, dy, NULL, x, NULL, rows.at, c, stats + c, sum + c, sum + C + c);
+          BY_TYPE(x->dtype, n, reduce_row, FALSE, dy, x, NULL, rows.at, c, affine, sum + c, sum + C + c);
       }
   }
   for (int c = 0; c < C; c++) {
-    r[C + c] = (float)(total(team, (gsize)(C + c)) / sqrt((double)stats[C + c] + eps));
+    r[C + c] = (float)(total(team, (gsize)(C + c)) / sqrt((double)bn->var[c] + bn->eps));
     r[c] = (float)total(team, (gsize)c);
   }
 }

@@ -1,34 +1,16 @@
 /* y = (x - mean) / sqrt(var + eps) * gamma + beta, then max(0, .), and the 2x2 maxima of that: batch
  * normalisation, ReLU, pooling and the write into the skip's slice in one pass. */
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/lanes.cuh"
+#include "kernels/cuda/norm.cuh"
 
 enum { AT_ONCE = 4 };
-
-template <int V> struct Norm {
-  float mean[V], scale[V], beta[V];
-  __device__ __forceinline__ void load(const TmBatchNorm &bn, int c) {
-    tm_vector(bn.mean, c, mean);
-    tm_vector(bn.var, c, scale);
-    tm_vector(bn.beta, c, beta);
-#pragma unroll
-    for (int i = 0; i < V; i++) scale[i] = bn.gamma[c + i] * rsqrtf(scale[i] + bn.eps);
-  }
-  __device__ __forceinline__ void apply(float (&f)[V], bool relu) const {
-#pragma unroll
-    for (int i = 0; i < V; i++) {
-      const float y = fmaf(f[i] - mean[i], scale[i], beta[i]);
-      f[i] = relu && y <= 0 ? 0 : y; /* a NaN stays one, so that it is found */
-    }
-  }
-};
 
 template <class T, int V>
 static __global__ void __launch_bounds__(TM_THREADS, sizeof(T) == 4 ? 2 : 3)
     bn_apply(TmView x, TmBatchNorm bn, bool relu, TmView y, TmWalk walk) {
   const int c = tm_channel<V>(walk.shift);
   if (c >= x.shape.c) return;
-  Norm<V> norm;
+  TmNorm<V> norm;
   norm.load(bn, c);
   const gsize rows = (gsize)tm_rows(walk.shift), step = rows * gridDim.x;
   for (gsize p = blockIdx.x * rows + (gsize)tm_row(walk.shift); p < walk.pixels; p += AT_ONCE * step) {
@@ -55,7 +37,7 @@ static __global__ void __launch_bounds__(TM_THREADS, sizeof(T) == 4 ? 2 : 3)
   const int c = tm_channel<V>(shift), H = x.shape.h, W = x.shape.w, h2 = (H + 1) / 2;
   if (c >= x.shape.c) return;
   const int n = (int)blockIdx.x / h2, i = (int)blockIdx.x % h2;
-  Norm<V> norm;
+  TmNorm<V> norm;
   norm.load(bn, c);
   for (int j = tm_row(shift); j < (W + 1) / 2; j += tm_rows(shift)) {
     TmPack<T, V> k[4];

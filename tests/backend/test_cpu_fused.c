@@ -75,13 +75,12 @@ static void build_bn_infer_relu(Net *net) {
 }
 
 static void build_relu_dx_reduce(Net *net) {
-  TmNode *dy = input(net, "dy", 2, 21, 5, 8), *act = input(net, "act", 2, 21, 5, 8),
-         *x = input(net, "x", 2, 21, 5, 8);
-  TmNode *stats = tm_node(net->graph, TM_OP_BN_STATS, NULL, NULL, x),
-         *dz = tm_node(net->graph, TM_OP_RELU_DX, NULL, NULL, dy, act);
+  TmNode *dy = input(net, "dy", 2, 21, 5, 8), *x = input(net, "x", 2, 21, 5, 8), *y = bn_relu(net, x);
+  TmNode *stats = y->in[0]->in[1], *gamma = y->in[0]->in[2];
+  TmNode *dz = tm_node(net->graph, TM_OP_RELU_DX, NULL, NULL, dy, y);
   TmNode *r = tm_node(net->graph, TM_OP_BN_REDUCE, NULL, EPS, dz, x, stats);
   give(net, r);
-  give(net, tm_node(net->graph, TM_OP_BN_DX, NULL, EPS, dz, x, stats, param(net, "g", 1, 21, 1, 1), r));
+  give(net, tm_node(net->graph, TM_OP_BN_DX, NULL, EPS, dz, x, stats, gamma, r));
 }
 
 /* As in a UNet: the gradient to add to is a slice. */

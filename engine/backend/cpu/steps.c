@@ -52,14 +52,16 @@ static void bn_infer_relu(const CpuCall *c) {
 }
 
 static void bn_reduce(const CpuCall *c) {
-  c->k->bn_reduce(c->team, &c->in[0], NULL, &c->in[1], vector(c, 2), c->node->attrs.value, NULL,
-                  c->out[0].data);
+  const TmBatchNorm bn = {
+      .mean = vector(c, 2), .var = vector(c, 2) + c->in[1].shape.c, .eps = c->node->attrs.value};
+  c->k->bn_reduce(c->team, &c->in[0], &c->in[1], &bn, FALSE, NULL, c->out[0].data);
 }
 
 /* The step's node is relu_dx; eps is the other one's. */
 static void relu_dx_bn_reduce(const CpuCall *c) {
-  c->k->bn_reduce(c->team, &c->in[0], &c->in[1], &c->in[2], vector(c, 3), c->made[1]->attrs.value, &c->out[0],
-                  c->out[1].data);
+  TmBatchNorm bn = batch_norm(c, 2, 3);
+  bn.eps = c->made[1]->attrs.value;
+  c->k->bn_reduce(c->team, &c->in[0], &c->in[1], &bn, TRUE, &c->out[0], c->out[1].data);
 }
 
 static void bn_dx(const CpuCall *c) {

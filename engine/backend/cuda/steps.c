@@ -52,14 +52,16 @@ static cudaError_t bn_infer_relu(const CudaCall *c) {
 }
 
 static cudaError_t bn_reduce(const CudaCall *c) {
-  return tm_cuda_bn_reduce(c->q, &c->in[0], NULL, &c->in[1], vector(c, 2), c->node->attrs.value, NULL,
-                           c->out[0].data);
+  const TmBatchNorm bn = {
+      .mean = vector(c, 2), .var = vector(c, 2) + c->in[1].shape.c, .eps = c->node->attrs.value};
+  return tm_cuda_bn_reduce(c->q, &c->in[0], &c->in[1], &bn, FALSE, NULL, c->out[0].data);
 }
 
 /* The step's node is relu_dx; eps is the other one's. */
 static cudaError_t relu_dx_bn_reduce(const CudaCall *c) {
-  return tm_cuda_bn_reduce(c->q, &c->in[0], &c->in[1], &c->in[2], vector(c, 3), c->made[1]->attrs.value,
-                           &c->out[0], c->out[1].data);
+  TmBatchNorm bn = batch_norm(c, 2, 3);
+  bn.eps = c->made[1]->attrs.value;
+  return tm_cuda_bn_reduce(c->q, &c->in[0], &c->in[1], &bn, TRUE, &c->out[0], c->out[1].data);
 }
 
 static cudaError_t bn_dx(const CudaCall *c) {

@@ -46,11 +46,11 @@ static gboolean match_bn_relu(const TmCompile *c, const TmNode *n, gboolean pool
 }
 
 static gboolean match_relu_dx_reduce(const TmCompile *c, const TmNode *n, Match *m) {
-  if (n->op != TM_OP_RELU_DX) return FALSE;
-  const TmNode *reduce = user(c, n, TM_OP_BN_REDUCE, 0);
-  if (!reduce) return FALSE;
-  *m = (Match){.op = TM_FUSED_RELU_DX_BN_REDUCE, .n_nodes = 2, .nodes = {n, reduce}, .n_in = 4,
-               .in = {n->in[0], n->in[1], reduce->in[1], reduce->in[2]}, .n_out = 2, .out = {n, reduce}};
+  if (n->op != TM_OP_RELU_DX || n->in[1]->op != TM_OP_RELU) return FALSE;
+  const TmNode *bn = n->in[1]->in[0], *reduce = user(c, n, TM_OP_BN_REDUCE, 0);
+  if (bn->op != TM_OP_BN_APPLY || !reduce || reduce->in[1] != bn->in[0] || reduce->in[2] != bn->in[1]) return FALSE;
+  *m = (Match){.op = TM_FUSED_RELU_DX_BN_REDUCE, .n_nodes = 2, .nodes = {n, reduce}, .n_in = 5,
+               .in = {n->in[0], bn->in[0], bn->in[1], bn->in[2], bn->in[3]}, .n_out = 2, .out = {n, reduce}};
   return TRUE;
 }
 
@@ -162,6 +162,18 @@ static gboolean add_plain(TmCompile *c, const TmNode *n, GError **error) {
   return TRUE;
 }
 
+/* A pattern that needs an operand no more may have been the last to: what was made for it alone goes. */
+static void drop_unused(TmCompile *c) {
+  g_autofree gboolean *needed = g_memdup2(c->result, c->n_nodes * sizeof *c->result);
+  for (guint i = c->steps->len; i-- > 0;) {
+    const TmStep *s = &g_array_index(c->steps, TmStep, i);
+    gboolean used = FALSE;
+    for (guint k = 0; k < s->n_out; k++) used |= needed[s->out[k]];
+    for (guint k = 0; k < s->n_in; k++) needed[s->in[k]] |= used;
+    if (!used) g_array_remove_index(c->steps, i);
+  }
+}
+
 gboolean tm_pass_fuse(TmCompile *c, GError **error) {
   g_autofree gboolean *taken = g_new0(gboolean, c->n_nodes);
   g_autofree Match **at = g_new0(Match *, c->n_nodes); /* by the id of a pattern's last node */
@@ -179,5 +191,6 @@ gboolean tm_pass_fuse(TmCompile *c, GError **error) {
     else if (ok && c->live[id] && !taken[id] && tm_op_info(n->op)->max_in > 0) ok = add_plain(c, n, error);
     g_free(at[id]);
   }
+  if (ok && !plain) drop_unused(c);
   return ok;
 }
