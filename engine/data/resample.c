@@ -84,35 +84,84 @@ static gboolean axis_init(Axis *a, int size, int scaled, int offset, int n, gboo
   return TRUE;
 }
 
-/* One source row along x: 14 bits of weight and 8 of colour, kept to 16 bits. */
-static void row_across(const guint8 *src, const Axis *ax, int w, const guint8 fill[3], guint16 *out) {
-  for (int x = 0; x < w; x++, out += 3) {
-    const Taps t = ax->taps[x];
-    if (t.first < 0) {
-      for (int c = 0; c < 3; c++) out[c] = (guint16)(fill[c] << (WEIGHT_BITS - ROW_BITS));
-      continue;
+/* The axis across, laid out for a loop without branches: rows are of four bytes a pixel, the fourth of no
+ * meaning, and tap k of all output pixels stands together. */
+typedef struct {
+  int w, taps;
+  int *from;        /* taps * w: byte offset of the source pixel */
+  guint16 *weights; /* taps * 4w; 0 for a tap that a pixel does not have */
+  guint8 *source;   /* one row and a pixel more, so that four bytes may be read of each pixel */
+  guint32 *taken;   /* taps * w: the source pixels of the row at hand */
+  guint32 *sums;    /* 4w */
+  gsize source_bytes;
+} Across;
+
+static void across_clear(Across *a) {
+  g_free(a->from);
+  g_free(a->weights);
+  g_free(a->source);
+  g_free(a->taken);
+  g_free(a->sums);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Across, across_clear)
+
+static gboolean across_init(Across *a, const Axis *ax, int w, int source_w) {
+  const gsize n = (gsize)w, taps = (gsize)ax->max_taps;
+  *a = (Across){.w = w, .taps = ax->max_taps, .source_bytes = (gsize)source_w * 3};
+  a->from = g_try_malloc0_n(taps, n * sizeof *a->from);
+  a->weights = g_try_malloc0_n(taps, n * 4 * sizeof *a->weights);
+  a->source = g_try_malloc0(a->source_bytes + 4);
+  a->taken = g_try_malloc_n(taps, n * sizeof *a->taken);
+  a->sums = g_try_malloc_n(n, 4 * sizeof *a->sums);
+  if (!a->from || !a->weights || !a->source || !a->taken || !a->sums) return FALSE;
+  for (gsize x = 0; x < n; x++)
+    for (int k = 0; k < ax->taps[x].n; k++) {
+      const gsize at = (gsize)k * n + x;
+      a->from[at] = 3 * (ax->taps[x].first + k);
+      for (gsize c = 0; c < 4; c++) a->weights[at * 4 + c] = ax->weights[x * taps + (gsize)k];
     }
-    const guint8 *p = src + (gsize)t.first * 3;
-    const guint16 *wt = ax->weights + (gsize)x * (gsize)ax->max_taps;
-    guint32 r = 0, g = 0, b = 0;
-    for (int i = 0; i < t.n; i++, p += 3) {
-      r += (guint32)wt[i] * p[0];
-      g += (guint32)wt[i] * p[1];
-      b += (guint32)wt[i] * p[2];
-    }
-    out[0] = (guint16)(r >> ROW_BITS);
-    out[1] = (guint16)(g >> ROW_BITS);
-    out[2] = (guint16)(b >> ROW_BITS);
-  }
+  return TRUE;
 }
 
-static void rows_down(const guint16 *const *rows, const guint16 *wt, int n, guint32 *acc, int count,
-                      guint8 *out) {
+/* Two taps, as in all enlarging, in one go. */
+static void sum_two(const guint8 *p, const guint8 *q, const guint16 *wp, const guint16 *wq, int n,
+                    guint16 *restrict out) {
+  for (int i = 0; i < n; i++) out[i] = (guint16)((guint32)(wp[i] * p[i] + wq[i] * q[i]) >> ROW_BITS);
+}
+
+static void sum_many(const Across *a, int n, guint16 *restrict out) {
+  const guint8 *p = (const guint8 *)a->taken;
+  const guint16 *w = a->weights;
+  guint32 *restrict sums = a->sums;
+  for (int i = 0; i < n; i++) sums[i] = (guint32)(w[i] * p[i]);
+  for (int k = 1; k < a->taps; k++) {
+    p += n;
+    w += n;
+    for (int i = 0; i < n; i++) sums[i] += (guint32)(w[i] * p[i]);
+  }
+  for (int i = 0; i < n; i++) out[i] = (guint16)(sums[i] >> ROW_BITS);
+}
+
+/* One source row along x: 14 bits of weight and 8 of colour, kept to 16 bits. Outside of the picture: 0. */
+static void row_across(const Across *a, const guint8 *row, guint16 *out) {
+  const int n = 4 * a->w, all = a->taps * a->w;
+  memcpy(a->source, row, a->source_bytes);
+  for (int i = 0; i < all; i++) memcpy(a->taken + i, a->source + a->from[i], 4);
+  const guint8 *p = (const guint8 *)a->taken;
+  if (a->taps == 2)
+    sum_two(p, p + n, a->weights, a->weights + n, n, out);
+  else
+    sum_many(a, n, out);
+}
+
+static void rows_down(const guint16 *const *rows, const guint16 *wt, int n, guint32 *restrict acc, int count,
+                      guint8 *restrict out) {
   enum { SHIFT = 2 * WEIGHT_BITS - ROW_BITS };
   if (n == 2) {
     const guint16 *a = rows[0], *b = rows[1];
-    const guint32 wa = wt[0], wb = wt[1];
-    for (int i = 0; i < count; i++) out[i] = (guint8)((wa * a[i] + wb * b[i] + (1u << (SHIFT - 1))) >> SHIFT);
+    const guint16 wa = wt[0], wb = wt[1];
+    for (int i = 0; i < count; i++)
+      out[i] = (guint8)(((guint32)wa * a[i] + (guint32)wb * b[i] + (1u << (SHIFT - 1))) >> SHIFT);
     return;
   }
   for (int i = 0; i < count; i++) acc[i] = 1u << (SHIFT - 1);
@@ -125,18 +174,25 @@ static void fill_pixels(guint8 *out, int n, const guint8 fill[3]) {
   for (int i = 0; i < n; i++, out += 3) memcpy(out, fill, 3);
 }
 
+/* A row of four bytes a pixel into one of three; @fill where the axis is outside. */
+static void row_out(const guint8 *row, const Axis *ax, int w, const guint8 fill[3], guint8 *rgb) {
+  for (int x = 0; x < w; x++) memcpy(rgb + 3 * x, ax->taps[x].first < 0 ? fill : row + 4 * x, 3);
+}
+
 static gboolean resample_scaled(const TmSample *in, const TmWindow *win, const guint8 fill[3], guint8 *rgb) {
   g_auto(Axis) ax = {0}, ay = {0};
+  g_auto(Across) across = {0};
   if (!axis_init(&ax, in->w, win->sw, win->x, win->w, win->flip)) return FALSE;
   if (!axis_init(&ay, in->h, win->sh, win->y, win->h, FALSE)) return FALSE;
-  const int count = win->w * 3, slots = ay.max_taps;
+  if (!across_init(&across, &ax, win->w, in->w)) return FALSE;
+  const int count = win->w * 4, slots = ay.max_taps;
   g_autofree guint16 *ring = g_try_malloc_n((gsize)slots, (gsize)count * sizeof *ring);
-  g_autofree guint32 *acc = g_try_malloc_n((gsize)count, sizeof *acc);
+  g_autofree guint8 *whole = g_try_malloc((gsize)count);
   g_autofree int *held = g_try_new(int, slots);
   g_autofree const guint16 **rows = g_try_new(const guint16 *, slots);
-  if (!ring || !acc || !held || !rows) return FALSE;
+  if (!ring || !whole || !held || !rows) return FALSE;
   for (int i = 0; i < slots; i++) held[i] = -1;
-  for (int y = 0; y < win->h; y++, rgb += count) {
+  for (int y = 0; y < win->h; y++, rgb += win->w * 3) {
     const Taps t = ay.taps[y];
     if (t.first < 0) {
       fill_pixels(rgb, win->w, fill);
@@ -145,11 +201,12 @@ static gboolean resample_scaled(const TmSample *in, const TmWindow *win, const g
     for (int i = 0; i < t.n; i++) {
       const int r = t.first + i, slot = r % slots;
       guint16 *row = ring + (gsize)slot * (gsize)count;
-      if (held[slot] != r) row_across(in->rgb + (gsize)r * (gsize)in->w * 3, &ax, win->w, fill, row);
+      if (held[slot] != r) row_across(&across, in->rgb + (gsize)r * (gsize)in->w * 3, row);
       held[slot] = r;
       rows[i] = row;
     }
-    rows_down(rows, ay.weights + (gsize)y * (gsize)ay.max_taps, t.n, acc, count, rgb);
+    rows_down(rows, ay.weights + (gsize)y * (gsize)ay.max_taps, t.n, across.sums, count, whole);
+    row_out(whole, &ax, win->w, fill, rgb);
   }
   return TRUE;
 }
