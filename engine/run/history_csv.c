@@ -45,7 +45,7 @@ void tm_csv_step(GString *out, const TmStepRow *r) {
 void tm_csv_epoch_header(GString *out, guint n_classes, const char *const *names) {
   g_string_append(out, "epoch,step,seconds,train_loss,val_loss,miou,accuracy,best");
   for (guint i = 0; i < n_classes; i++) {
-    g_autofree char *column = g_strdup_printf("iou %s", names[i]);
+    g_autofree char *column = g_strconcat(TM_IOU_COLUMN, names[i], NULL);
     g_string_append_c(out, ',');
     tm_csv_text(out, column);
   }

@@ -4,6 +4,8 @@
 
 #include "engine/run/history.h"
 
+/* What a class column begins with, before the class. */
+#define TM_IOU_COLUMN "iou "
 #define TM_STEPS_HEADER "step,epoch,seconds,loss,lr,grad_norm,loss_scale\n"
 
 /** One line with its end, appended to @out. */

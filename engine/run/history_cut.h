@@ -5,8 +5,9 @@
 #include "engine/run/history.h"
 
 /** Cuts steps.csv, history.csv (rows with step >= @step) and steering.jsonl (changes after @step) of the run
- * at @path, and whatever half or damaged line a killed process left. A file that needs no cut is not touched;
- * the others are replaced atomically. */
+ * at @path, and whatever half or damaged line a killed process left. Rows under another version's columns
+ * are brought under this one's (history_columns.h). A file that needs nothing is not touched; the others are replaced
+ * atomically. */
 gboolean tm_history_cut(const char *path, guint64 step, GError **error);
 /** @name as a file name's part: separators, control characters and leading dots become "_", at most @most
  * bytes, whole characters. Free it. */

@@ -239,6 +239,46 @@ static void test_resume_cuts(void) {
   rt_remove(folder);
 }
 
+/* A run begun by a version with fewer, more or other columns goes on under this one's, with its numbers where they
+ * belong; until then its numbers are found by their columns' names. */
+static void test_other_columns(void) {
+  static const char steps[] = "step,loss,epoch,colour,seconds,lr,grad_norm\n"
+                              "0,1.5,0.25,red,2,0.003,7\n1,1.25,0.5,\"a, b\",3,0.003,8\n2,1,0.75,,4,0.003,9\n";
+  static const char epochs[] = "epoch,step,seconds,train_loss,val_loss,miou,accuracy,best,iou Road,"
+                               "\"iou Sky, \"\"blue\"\"\",step_s,wait_s\n0,1,9,1.5,,0.25,0.5,1,0.75,,0.125,0.5\n";
+  g_autofree char *folder = rt_folder(), *path = new_run(folder),
+                  *steps_path = g_build_filename(path, "steps.csv", NULL),
+                  *epochs_path = g_build_filename(path, "history.csv", NULL);
+  rt_write(steps_path, steps, strlen(steps));
+  rt_write(epochs_path, epochs, strlen(epochs));
+  for (int resumed = 0; resumed < 2; resumed++) {
+    History h = read_history(path);
+    g_assert_cmpuint(h.steps->len, ==, resumed ? 2 : 3);
+    g_assert_cmpfloat(STEP(h, 1)->loss, ==, 1.25f);
+    g_assert_cmpfloat(STEP(h, 1)->epoch, ==, 0.5f);
+    g_assert_cmpfloat(STEP(h, 1)->grad_norm, ==, 8);
+    g_assert_cmpuint(h.epochs->len, ==, 1);
+    g_assert_cmpfloat(EPOCH(h, 0)->miou, ==, 0.25f);
+    free_history(&h);
+    reopen_run(path, 2);
+  }
+  {
+    g_autoptr(TmRunDir) r = open_run(path, 2);
+    add_steps(r, 2, 3, 0);
+    add_epoch(r, 1, 2, 0.5f);
+  }
+  g_autofree char *now = rt_read(steps_path, NULL), *then = rt_read(epochs_path, NULL);
+  g_assert_true(g_str_has_prefix(now, "step,epoch,seconds,loss,lr,grad_norm,loss_scale\n0,0.25,2,1.5,0.003,7,\n"));
+  g_auto(GStrv) lines = g_strsplit(then, "\n", -1);
+  g_assert_nonnull(strstr(lines[0], ",best,iou Road,\"iou Sky, \"\"blue\"\"\",step_s,wait_s,decode_s,"));
+  g_assert_true(g_str_has_prefix(lines[1], "0,1,9,1.5,,0.25,0.5,1,0.75,,0.125,0.5,,"));
+  for (int i = 1; i <= 2; i++) { /* cells; the header has a comma within quotes */
+    g_auto(GStrv) names = g_strsplit(lines[0], ",", -1), cells = g_strsplit(lines[i], ",", -1);
+    g_assert_cmpuint(g_strv_length(cells), ==, g_strv_length(names) - 1);
+  }
+  rt_remove(folder);
+}
+
 /* A line that was cut at any length is dropped, and what is appended later is not glued to it. */
 static void test_cut_line(void) {
   g_autofree char *folder = rt_folder(), *path = new_run(folder),
@@ -282,7 +322,7 @@ static void test_damaged_line(void) {
   free_history(&h);
   reopen_run(path, 3);
   g_autofree char *kept = rt_read(steps_path, NULL);
-  g_assert_cmpstr(kept, ==, "step,epoch,seconds,loss,lr,grad_norm\n0,0,0,1,0.1,1\n2,0,0,3,0.1,1\n");
+  g_assert_cmpstr(kept, ==, "step,epoch,seconds,loss,lr,grad_norm,loss_scale\n0,0,0,1,0.1,1,\n2,0,0,3,0.1,1,\n");
   rt_remove(folder);
 }
 
@@ -560,6 +600,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/run/history", test_history);
   g_test_add_func("/run/history-under-a-comma-locale", test_locale);
   g_test_add_func("/run/resume-cuts", test_resume_cuts);
+  g_test_add_func("/run/other-columns", test_other_columns);
   g_test_add_func("/run/cut-line", test_cut_line);
   g_test_add_func("/run/damaged-line", test_damaged_line);
   g_test_add_func("/run/no-history-yet", test_no_history);
