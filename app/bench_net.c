@@ -67,7 +67,7 @@ static gsize beside(const TmBenchNet *b) {
     const TmNode *n = tm_graph_node(b->train.graph, i);
     floats += tm_shape_count(n->shape) * (n->op == TM_OP_PARAM ? 4 : n->op == TM_OP_STATE ? 2 : 0);
   }
-  return tm_resident_memory() + TM_PROCESS_GROWS + floats * sizeof(float) + pixels_of(b) * 5;
+  return tm_process_memory() + TM_PROCESS_GROWS + floats * sizeof(float) + pixels_of(b) * 5;
 }
 
 static gboolean fit(TmBenchNet *b, const TmSettings *s, GError **error) {

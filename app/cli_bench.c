@@ -11,6 +11,7 @@
 #include "app/cli.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
+#include "engine/core/free_memory.h"
 #include "engine/data/loader.h"
 
 enum { CLASSES = 11, WARM = 3, LARGEST_BASE = 512, LARGEST_BATCH = 4096, MOST_MB = 1048576 };
@@ -112,6 +113,7 @@ static gboolean run_net(gpointer user, GError **error) {
 
 static gboolean bench_net(gboolean training, gboolean by_step, const Options *o, Result *r, GError **error) {
   TmBackendOptions options = {.threads = o->threads, .deterministic = TRUE, .convolutions = o->convolutions};
+  tm_process_memory(); /* before the run takes any */
   g_autoptr(TmBackend) backend = tm_backend_open(o->backend, &options, error);
   if (!backend) return FALSE;
   TmBackendInfo info;

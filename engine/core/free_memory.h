@@ -7,3 +7,6 @@
 gsize tm_free_memory(void);
 /** Bytes of this process that are in memory now; 0 when unknown. Any thread. */
 gsize tm_resident_memory(void);
+/** The same when this was first asked: all who plan a run in this process reckon with it, so that they agree. Any
+ * thread. */
+gsize tm_process_memory(void);

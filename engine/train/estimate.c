@@ -232,7 +232,7 @@ gboolean tm_estimate_fit(TmTrainGraph *t, TmBackend *backend, TmDType precision,
                    .crop_w = crop_w,
                    .crop_h = crop_h,
                    .out = g_new0(TmEstimate, 1)};
-  j.out->process = tm_resident_memory() + TM_PROCESS_GROWS;
+  j.out->process = tm_process_memory() + TM_PROCESS_GROWS;
   j.out->precision = precision;
   if (!fit(&j, error)) return FALSE;
   *t = j.train;
@@ -243,7 +243,7 @@ gboolean tm_estimate_fit(TmTrainGraph *t, TmBackend *backend, TmDType precision,
 TmEstimate *tm_estimate_new(TmDataset *d, const TmScan *scan, const TmSettings *s, GError **error) {
   g_auto(Job)
       j = {.settings = s, .scan = scan, .classes = tm_dataset_classes(d)->n, .out = g_new0(TmEstimate, 1)};
-  j.out->process = tm_resident_memory() + TM_PROCESS_GROWS;
+  j.out->process = tm_process_memory() + TM_PROCESS_GROWS;
   j.data = scan->n_left_out ? tm_dataset_subset(d, scan->leave_out, NULL) : tm_dataset_ref(d);
   return estimate(&j, error) ? g_steal_pointer(&j.out) : NULL;
 }
