@@ -19,9 +19,16 @@ struct _TmBenchNet {
   TmProgram *program;
   float *m, *v, *kept_state;
   guint8 *pixels, *classes, *answer; /* host */
+  TmBenchMemory took;                /* but for the process's growth */
   double flops;
   gint64 step;
 };
+
+/* What is in memory, less @before. */
+static gsize more_than(gsize before) {
+  const gsize now = tm_resident_memory();
+  return now > before ? now - before : 0;
+}
 
 static gsize pixels_of(const TmBenchNet *b) {
   return (gsize)b->plan.batch * (gsize)b->plan.height * (gsize)b->plan.width;
@@ -29,7 +36,7 @@ static gsize pixels_of(const TmBenchNet *b) {
 
 /* The labels are one more than there are classes, as CamVid's: one in twelve pixels is void. */
 static gboolean fill(TmBenchNet *b, GError **error) {
-  gsize n = pixels_of(b);
+  const gsize n = pixels_of(b), before = tm_resident_memory();
   b->pixels = tm_host_alloc(n * 3);
   b->classes = tm_host_alloc(n);
   b->answer = tm_host_alloc(n);
@@ -46,6 +53,7 @@ static gboolean fill(TmBenchNet *b, GError **error) {
     guint label = tm_random_int(&r, (guint)b->plan.classes + 1);
     b->classes[i] = label == (guint)b->plan.classes ? TM_VOID : (guint8)label;
   }
+  b->took.batch = more_than(before);
   return TRUE;
 }
 
@@ -55,29 +63,36 @@ static gboolean compile(TmBenchNet *b, const TmGraph *g, const TmProgramOptions 
   for (guint i = 0; i < o->n_outputs; i++) g_ptr_array_add(roots, o->outputs[i]);
   for (guint i = 0; i < o->n_grads; i++) g_ptr_array_add(roots, o->grads[i]);
   b->flops = tm_graph_flops(g, roots->len, (TmNode *const *)roots->pdata);
+  gsize before = tm_resident_memory();
   if (!(b->params = tm_params_new(b->backend, g, error))) return FALSE;
+  b->took.weights = more_than(before);
+  before = tm_resident_memory();
   b->program = tm_program_new(b->backend, b->params, g, o, error);
+  b->took.values = more_than(before);
   return b->program != NULL;
 }
 
-/* What the step needs beside its arena: weights, gradient and moments, the batch, this process. */
-static gsize beside(const TmBenchNet *b) {
+/* What the step needs beside its values. */
+static TmBenchMemory beside(const TmBenchNet *b) {
   gsize floats = 0;
   for (guint i = 0; i < b->train.n_forward; i++) {
     const TmNode *n = tm_graph_node(b->train.graph, i);
     floats += tm_shape_count(n->shape) * (n->op == TM_OP_PARAM ? 4 : n->op == TM_OP_STATE ? 2 : 0);
   }
-  return tm_process_memory() + TM_PROCESS_GROWS + floats * sizeof(float) + pixels_of(b) * 5;
+  return (TmBenchMemory){.process = tm_process_memory() + TM_PROCESS_GROWS,
+                         .batch = pixels_of(b) * 5,
+                         .weights = floats * sizeof(float)};
 }
 
 static gboolean fit(TmBenchNet *b, const TmSettings *s, GError **error) {
   const TmBenchPlan *p = &b->plan;
   const TmTrainShape shape = {s, (guint)p->classes, p->batch, p->width, p->height, p->precision};
   TmRates *rates = tm_rates_new(b->backend, s->convolutions);
-  const gsize others = beside(b);
+  const TmBenchMemory others = beside(b);
   tm_train_graph_clear(&b->train);
   const gboolean fits =
-      tm_recompute_fit(&b->train, &shape, b->backend, rates, (gsize)s->memory_limit * 1000000, others, error);
+      tm_recompute_fit(&b->train, &shape, b->backend, rates, (gsize)s->memory_limit * 1000000,
+                       others.process + others.batch + others.weights, error);
   tm_rates_free(rates);
   return fits;
 }
@@ -143,10 +158,13 @@ static gboolean open_weights(TmBenchNet *b, GError **error) {
       !write_state(b, "class_weights", (guint)b->plan.classes, 1, error))
     return FALSE;
   if (!b->plan.training) return TRUE;
-  gsize bytes = b->params->n_value * sizeof(float);
-  return (b->m = tm_backend_alloc(b->backend, bytes, error)) &&
-         (b->v = tm_backend_alloc(b->backend, bytes, error)) &&
-         (b->kept_state = tm_backend_alloc(b->backend, MAX(b->params->n_state, 1) * sizeof(float), error));
+  const gsize bytes = b->params->n_value * sizeof(float), before = tm_resident_memory();
+  const gboolean there =
+      (b->m = tm_backend_alloc(b->backend, bytes, error)) &&
+      (b->v = tm_backend_alloc(b->backend, bytes, error)) &&
+      (b->kept_state = tm_backend_alloc(b->backend, MAX(b->params->n_state, 1) * sizeof(float), error));
+  b->took.weights += more_than(before);
+  return there;
 }
 
 TmBenchNet *tm_bench_net_new(TmBackend *backend, const TmSettings *s, const TmBenchPlan *plan,
@@ -234,4 +252,19 @@ gsize tm_bench_net_memory(const TmBenchNet *b) {
   gsize arrays =
       b->params->n_value * (b->plan.training ? 4 : 1) + b->params->n_state * (b->plan.training ? 2 : 1);
   return b->program->arena_bytes + arrays * sizeof(float);
+}
+
+const TmTrainGraph *tm_bench_net_graph(const TmBenchNet *b) {
+  return &b->train;
+}
+
+gboolean tm_bench_net_parts(const TmBenchNet *b, TmBenchMemory *predicted, TmBenchMemory *actual, GError **error) {
+  const gsize now = tm_resident_memory(), known = b->took.batch + b->took.weights + b->took.values;
+  gsize engine;
+  if (!tm_backend_needs(b->backend, b->program, &engine, error)) return FALSE;
+  *predicted = beside(b);
+  predicted->values = b->program->arena_bytes + engine;
+  *actual = b->took;
+  actual->process = now > known ? now - known : 0;
+  return TRUE;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/program/program.h"
 #include "engine/train/settings.h"
+#include "engine/train/train_graph.h"
 
 typedef struct {
   gboolean
@@ -14,6 +15,14 @@ typedef struct {
 } TmBenchPlan;
 
 typedef struct _TmBenchNet TmBenchNet;
+
+/* Bytes of this process in memory, by what they are for. */
+typedef struct {
+  gsize process; /* the program and its libraries */
+  gsize batch;   /* pictures and labels */
+  gsize weights; /* weights, gradients, optimizer */
+  gsize values;  /* of the step, with packed weights and work space */
+} TmBenchMemory;
 
 /** Builds the net of @s (base, depth, upsampling, batch_norm, dropout, loss; memory_limit and convolutions as a
  * run's) at the plan's size on @backend, which outlives it. */
@@ -28,5 +37,10 @@ gboolean tm_bench_net_run(TmBenchNet *b, GError **error);
 double tm_bench_net_flops(const TmBenchNet *b);
 /** What it runs; owned by it. */
 TmProgram *tm_bench_net_program(TmBenchNet *b);
+/** Training: what each part should take, and what was more in memory once it was there; the growth since then is the
+ * process's. */
+gboolean tm_bench_net_parts(const TmBenchNet *b, TmBenchMemory *predicted, TmBenchMemory *actual, GError **error);
+/** Training: the graph; owned by it. */
+const TmTrainGraph *tm_bench_net_graph(const TmBenchNet *b);
 /** Bytes held on the device. */
 gsize tm_bench_net_memory(const TmBenchNet *b);

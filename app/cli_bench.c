@@ -6,6 +6,7 @@
 
 #include <glib/gi18n.h>
 
+#include "app/bench_memory.h"
 #include "app/bench_net.h"
 #include "app/bench_steps.h"
 #include "app/cli.h"
@@ -30,7 +31,8 @@ typedef struct {
   gsize memory;
   char *device;
   const char *precision;
-  TmBenchSteps *steps; /* kernels */
+  TmBenchSteps *steps;         /* kernels */
+  TmBenchMemoryReport *memory_report; /* memory */
 } Result;
 
 static int compare(const void *a, const void *b) {
@@ -50,6 +52,12 @@ static void report(const char *what, const Options *o, Result *r) {
     g_print(_("%s, base %d, batch %d, %d × %d, %s, on %s\n"), o->inference ? "infer" : "step", o->base,
             r->batch, r->height, r->width, r->precision, r->device);
     tm_bench_steps_print(r->steps);
+    return;
+  }
+  if (r->memory_report && !o->json) {
+    g_print(_("%s, base %d, batch %d, %d × %d, %s, on %s\n"), what, o->base, r->batch, r->height, r->width,
+            r->precision, r->device);
+    tm_bench_memory_print(r->memory_report);
     return;
   }
   double median = quantile(r, 0.5), images = r->batch / median, gflops = r->flops / median / 1e9;
@@ -75,6 +83,11 @@ static void report(const char *what, const Options *o, Result *r) {
   json_object_set_string_member(out, "device", r->device);
   if (r->steps) {
     tm_bench_steps_json(r->steps, out);
+    tm_cli_json_print(out);
+    return;
+  }
+  if (r->memory_report) {
+    tm_bench_memory_json(r->memory_report, out);
     tm_cli_json_print(out);
     return;
   }
@@ -111,7 +124,7 @@ static gboolean run_net(gpointer user, GError **error) {
   return tm_bench_net_run(user, error);
 }
 
-static gboolean bench_net(gboolean training, gboolean by_step, const Options *o, Result *r, GError **error) {
+static gboolean bench_net(gboolean training, const char *what, const Options *o, Result *r, GError **error) {
   TmBackendOptions options = {.threads = o->threads, .deterministic = TRUE, .convolutions = o->convolutions};
   tm_process_memory(); /* before the run takes any */
   g_autoptr(TmBackend) backend = tm_backend_open(o->backend, &options, error);
@@ -142,7 +155,9 @@ static gboolean bench_net(gboolean training, gboolean by_step, const Options *o,
   r->precision = plan.int8 ? "int8" : tm_dtype_name(plan.precision);
   r->flops = tm_bench_net_flops(net);
   r->memory = tm_bench_net_memory(net);
-  if (!by_step) return time_it(run_net, net, r, error);
+  if (strcmp(what, "memory") == 0)
+    return (r->memory_report = tm_bench_memory_new(backend, net, error)) != NULL;
+  if (strcmp(what, "kernels") != 0) return time_it(run_net, net, r, error);
   r->steps = tm_bench_steps_new(backend, net, plan.precision, training, error);
   return r->steps != NULL;
 }
@@ -180,8 +195,9 @@ static gboolean bench_loader(const Options *o, Result *r, GError **error) {
 static int check(const char *what, Options *o, Result *r) {
   const TmCommand *c = &tm_command_bench;
   const gboolean kernels = strcmp(what, "kernels") == 0;
-  if (!kernels && strcmp(what, "infer") != 0 && strcmp(what, "step") != 0 && strcmp(what, "loader") != 0)
-    return tm_cli_usage(c, _("“%s” cannot be timed: it is step, infer, kernels or loader."), what);
+  static const char *const known[] = {"step", "infer", "kernels", "loader", "memory", NULL};
+  if (!g_strv_contains(known, what))
+    return tm_cli_usage(c, _("“%s” cannot be measured: it is step, infer, kernels, loader or memory."), what);
   if (o->inference && !kernels)
     return tm_cli_usage(c, "%s", _("--inference is for kernels: a prediction's."));
   const gboolean infer = strcmp(what, "infer") == 0 || o->inference;
@@ -200,7 +216,7 @@ static int check(const char *what, Options *o, Result *r) {
   if (o->memory_limit < 0 || o->memory_limit > MOST_MB)
     return tm_cli_usage(c, _("--memory-limit is from 0 to %d."), MOST_MB);
   if (o->memory_limit && (infer || strcmp(what, "loader") == 0))
-    return tm_cli_usage(c, "%s", _("--memory-limit is for step and kernels: only training keeps values for later."));
+    return tm_cli_usage(c, "%s", _("--memory-limit is for step, kernels and memory: only training keeps values for later."));
   if (o->threads < 0) return tm_cli_usage(c, "%s", _("--threads is not negative."));
   const char *size = o->size ? o->size : infer ? "368x480" : "352x480";
   if (!tm_cli_extent(size, &r->height, &r->width))
@@ -216,12 +232,12 @@ static int time_and_report(const char *what, const Options *o, Result *r) {
   r->seconds = g_new0(double, r->n);
   gboolean loader = strcmp(what, "loader") == 0;
   gboolean good = loader ? bench_loader(o, r, &error)
-                         : bench_net(strcmp(what, "infer") != 0 && !o->inference,
-                                     strcmp(what, "kernels") == 0, o, r, &error);
+                         : bench_net(strcmp(what, "infer") != 0 && !o->inference, what, o, r, &error);
   if (good) report(what, o, r);
   g_free(r->seconds);
   g_free(r->device);
   tm_bench_steps_free(r->steps);
+  tm_bench_memory_free(r->memory_report);
   if (good) return TM_EXIT_OK;
   return tm_interrupt_caught() ? TM_EXIT_SIGNAL + tm_interrupt_caught() : tm_cli_fail(error, TM_EXIT_FAILED);
 }
@@ -245,7 +261,7 @@ static int bench(int argc, char **argv) {
       {"convolutions", 0, 0, G_OPTION_ARG_STRING, &o.convolutions,
        N_("cpu: auto, direct, winograd or onednn, where they can"), N_("WAY")},
       {"memory-limit", 0, 0, G_OPTION_ARG_INT, &o.memory_limit,
-       N_("step and kernels: megabytes it may take, recomputing to stay within them; 0 is no limit"), N_("MB")},
+       N_("step, kernels, memory: megabytes it may take, recomputing to stay within them; 0 is no limit"), N_("MB")},
       {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, N_("Processor threads; 0 uses all"), N_("N")},
       {"data", 0, 0, G_OPTION_ARG_FILENAME, &o.data, N_("loader: this folder instead of the demo roads"),
        N_("DIR")},
@@ -270,17 +286,18 @@ static int bench(int argc, char **argv) {
 
 const TmCommand tm_command_bench = {
     .name = "bench",
-    .operands = N_("step|infer|kernels|loader"),
-    .summary = N_("time a training step, a prediction, their kernels or the loader"),
+    .operands = N_("step|infer|kernels|loader|memory"),
+    .summary = N_("measure a training step, a prediction, their kernels, the loader or the memory"),
     .detail =
         N_("Times a UNet of 11 classes with random weights on random pictures. step: all the trainer does in "
            "a step but for decoding;\n"
            "infer: picture in, class indices out; loader: decode and augment. The figure is the median.\n"
-           "kernels: where the time of a step goes, beside what the device multiplies and copies at best.\n\n"
+           "kernels: where the time of a step goes, beside what the device multiplies and copies at best;\n"
+           "memory: what a training step was said to take, by layer, beside what it took.\n\n"
            "Examples:\n"
            "  tarmac bench step --base 32 --batch 4 --size 352x480 --precision bf16\n"
            "  tarmac bench infer --precision int8 --steps 50 --json\n"
-           "  tarmac bench step --memory-limit 800\n"
+           "  tarmac bench memory --memory-limit 800\n"
            "  tarmac bench kernels --precision bf16\n"
            "  tarmac bench loader --data camvid --batch 8 --size 320x320"),
     .run = bench,

@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 gsize tm_free_memory(void) {
   unsigned long long kib = 0;
   FILE *f = fopen("/proc/meminfo", "re");
@@ -25,6 +29,12 @@ gsize tm_resident_memory(void) {
   const int n = fscanf(f, "%llu %llu", &all, &resident);
   fclose(f);
   return n == 2 && size > 0 ? (gsize)resident * (gsize)size : 0;
+}
+
+void tm_give_back_memory(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 gsize tm_process_memory(void) {

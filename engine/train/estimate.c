@@ -35,40 +35,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Job, job_clear)
 
 /* ---- the layers ---- */
 
-static guint way_back(const Job *j) {
-  guint at = 0;
-  while (at < j->plan->n_steps && j->plan->steps[at].node->id < j->train.n_forward) at++;
-  return at;
-}
-
-static gboolean in_arena(const TmValue *v) {
-  return v->home == TM_HOME_ARENA || v->home == TM_HOME_OWN;
-}
-
-static gsize bytes_of(const TmValue *v) {
-  return tm_shape_count(v->view.shape) * tm_dtype_size(v->view.dtype);
-}
-
-/* Was it made on the way forward, and is it needed on the way back? */
-static gboolean stays(const Job *j, const TmValue *v, guint back) {
-  return v->node->id < j->train.n_forward && in_arena(v) && v->first < back && v->last >= back;
-}
-
-/* The halves of a joined buffer are counted with the layers that fill them. */
-static void count_stored(Job *j, const TmLayers *l) {
-  const guint back = way_back(j);
-  for (guint i = 0; i < j->plan->n_values; i++) {
-    const TmValue *v = &j->plan->values[i];
-    const TmNode *n = v->node;
-    if (!stays(j, v, back)) continue;
-    if (n->op != TM_OP_CONCAT) j->out->layers[l->of[n->id]].stored += bytes_of(v);
-    for (guint k = 0; n->op == TM_OP_CONCAT && k < n->n_in; k++) {
-      const TmValue *part = tm_program_value(j->plan, n->in[k]);
-      if (part && !stays(j, part, back)) j->out->layers[l->of[n->in[k]->id]].stored += bytes_of(part);
-    }
-  }
-}
-
 static gboolean count_steps(Job *j, const TmLayers *l, GError **error) {
   for (guint i = 0; i < j->plan->n_steps; i++) {
     const TmNode *n = j->plan->steps[i].node;
@@ -94,7 +60,9 @@ static gboolean count_layers(Job *j, GError **error) {
     if (n->op == TM_OP_PARAM) layer->parameters += tm_shape_count(n->shape);
     if (n->kind == TM_KIND_ACT && n->op != TM_OP_CONCAT && n->op != TM_OP_MAX_POOL) layer->shape = n->shape;
   }
-  count_stored(j, l);
+  g_autofree gsize *stored = g_new0(gsize, l->n);
+  tm_layers_stored(l, &j->train, j->plan, stored);
+  for (guint i = 0; i < l->n; i++) e->layers[i].stored = stored[i];
   return count_steps(j, l, error);
 }
 
@@ -218,6 +186,7 @@ static gboolean estimate(Job *j, GError **error) {
   e->steps = MAX(tm_dataset_n_split(j->data, TM_SPLIT_TRAIN) / (guint)j->settings->batch, 1);
   e->epoch_s = e->steps * e->step_s + e->validation_s / j->settings->validate_every;
   e->graph = g_steal_pointer(&j->train.graph);
+  tm_give_back_memory();
   return TRUE;
 }
 

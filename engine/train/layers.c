@@ -1,5 +1,7 @@
 #include "engine/train/layers.h"
 
+#include <string.h>
+
 static gboolean begins_layer(const TmNode *n) {
   return n->name && (n->op == TM_OP_CONV || n->op == TM_OP_CONV_TRANSPOSE);
 }
@@ -52,6 +54,39 @@ TmLayers *tm_layers_new(const TmTrainGraph *t) {
   l->n = names->len;
   l->names = g_memdup2(names->pdata, names->len * sizeof *l->names);
   return l;
+}
+
+/* ---- what is kept ---- */
+
+static gsize bytes_of(const TmValue *v) {
+  return tm_shape_count(v->view.shape) * tm_dtype_size(v->view.dtype);
+}
+
+static guint way_back(const TmTrainGraph *t, const TmProgram *plan) {
+  guint at = 0;
+  while (at < plan->n_steps && plan->steps[at].node->id < t->n_forward) at++;
+  return at;
+}
+
+/* Was it made on the way forward, and is it needed on the way back? */
+static gboolean stays(const TmTrainGraph *t, const TmValue *v, guint back) {
+  return v->node->id < t->n_forward && (v->home == TM_HOME_ARENA || v->home == TM_HOME_OWN) && v->first < back &&
+         v->last >= back;
+}
+
+void tm_layers_stored(const TmLayers *l, const TmTrainGraph *t, const TmProgram *plan, gsize *bytes) {
+  const guint back = way_back(t, plan);
+  memset(bytes, 0, l->n * sizeof *bytes);
+  for (guint i = 0; i < plan->n_values; i++) {
+    const TmValue *v = &plan->values[i];
+    const TmNode *n = v->node;
+    if (!stays(t, v, back)) continue;
+    if (n->op != TM_OP_CONCAT) bytes[l->of[n->id]] += bytes_of(v);
+    for (guint k = 0; n->op == TM_OP_CONCAT && k < n->n_in; k++) {
+      const TmValue *part = tm_program_value(plan, n->in[k]);
+      if (part && !stays(t, part, back)) bytes[l->of[n->in[k]->id]] += bytes_of(part);
+    }
+  }
 }
 
 void tm_layers_free(TmLayers *l) {

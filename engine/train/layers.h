@@ -11,5 +11,8 @@ typedef struct {
 } TmLayers;
 
 TmLayers *tm_layers_new(const TmTrainGraph *t);
+/** Bytes that each layer's values keep from their way forward to their way back in @plan of @t: into @bytes, one a
+ * layer. The halves of a joined buffer are counted with the layers that fill them. */
+void tm_layers_stored(const TmLayers *l, const TmTrainGraph *t, const TmProgram *plan, gsize *bytes);
 void tm_layers_free(TmLayers *l);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmLayers, tm_layers_free)

@@ -3,6 +3,7 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
+#include "engine/core/free_memory.h"
 #include "engine/train/layers.h"
 
 /* What a layer costs to make again and what dropping it may save. Its convolution's result, and all that
@@ -163,6 +164,7 @@ gboolean tm_recompute_fit(TmTrainGraph *t, const TmTrainShape *shape, TmBackend 
   if (arena + s.engine + beside <= limit) return TRUE;
   g_autoptr(TmProgram) plan = plan_of(&s, t, error);
   if (!plan || !list_choices(&s, t, plan, error)) return FALSE;
+  tm_give_back_memory(); /* what measuring took */
   /* What is made again may need packed weights of its own, known only for a whole plan. */
   for (int round = 0; round < 3; round++) {
     if (!search(&s, error)) return FALSE;

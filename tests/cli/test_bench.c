@@ -99,6 +99,28 @@ static void test_flops_of_a_step(void) {
   g_assert_cmpfloat(of_step / of_infer, <, 3.5);
 }
 
+/* What is said beforehand is what is there then, as far as pages of 2 MiB allow with so small a net. */
+static void test_memory(void) {
+  g_auto(Ran) r = program_run("bench", "memory", "--base", "16", "--batch", "4", "--size", "128x256", "--backend", "cpu",
+                              "--json", NULL);
+  assert_code(r, 0);
+  g_autoptr(JsonObject) o = ran_json(&r);
+  JsonObject *p = json_object_get_object_member(o, "predicted"), *a = json_object_get_object_member(o, "actual");
+  static const char *const parts[] = {"weights", "values", "peak"};
+  for (guint i = 0; i < G_N_ELEMENTS(parts); i++) {
+    const double said = (double)json_object_get_int_member(p, parts[i]),
+                 took = (double)json_object_get_int_member(a, parts[i]);
+    g_assert_cmpfloat(said, >, 1e6);
+    g_assert_cmpfloat(fabs(said / took - 1), <, 0.1 + 12e6 / took);
+  }
+  JsonArray *layers = json_object_get_array_member(o, "layers");
+  gint64 stored = 0;
+  for (guint i = 0; i < json_array_get_length(layers); i++)
+    stored += json_object_get_int_member(json_array_get_object_element(layers, i), "stored");
+  g_assert_cmpint(stored, >, json_object_get_int_member(p, "values") / 3);
+  g_assert_cmpint(stored, <, json_object_get_int_member(p, "values"));
+}
+
 /* What fits only with recomputing takes less on the device, and a limit that cannot be kept says which could. */
 static void test_memory_limit(void) {
 #define STEP "bench", "step", "--base", "16", "--batch", "2", "--size", "128x128", "--steps", "1", "--precision", "f32"
@@ -142,6 +164,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/cli/bench/reference", test_reference);
   g_test_add_func("/cli/bench/loader", test_loader);
   g_test_add_func("/cli/bench/flops-of-a-step", test_flops_of_a_step);
+  g_test_add_func("/cli/bench/memory", test_memory);
   g_test_add_func("/cli/bench/memory-limit", test_memory_limit);
   g_test_add_func("/cli/bench/text", test_text);
   g_test_add_func("/cli/bench/unknown-backend", test_unknown_backend);
