@@ -103,7 +103,9 @@ static gboolean scan_progress(guint done, guint total, gpointer user) {
 
 static gboolean scan_data(Job *j, GError **error) {
   g_autoptr(TmProgress) progress = tm_progress_new(_("Checking every picture"), _("pictures"));
-  j->scan = tm_scan_run(j->data, j->settings.threads, scan_progress, progress, error);
+  const double most = j->o.plan ? 0 : j->settings.picture_cache;
+  g_autoptr(TmPictureStore) pictures = most > 0 ? tm_picture_store_new(NULL, (guint64)(most * (1 << 30))) : NULL;
+  j->scan = tm_scan_keep(j->data, pictures, j->settings.threads, scan_progress, progress, error);
   if (!j->scan) return FALSE;
   enum { SHOWN = 12 };
   guint told = 0;

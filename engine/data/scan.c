@@ -5,7 +5,9 @@
 
 #include "engine/data/dataset_private.h"
 #include "engine/data/image.h"
+#include "engine/data/picture_key.h"
 #include "engine/data/scan_entry.h"
+#include "engine/data/scan_store.h"
 
 enum { PROGRESS_GAP_US = 100000, MOST_THREADS = 64 };
 
@@ -18,6 +20,11 @@ typedef struct {
   const TmDataset *d;
   const TmScan *before; /* (optional) what may be copied instead of read; with @same */
   const guint *same;    /* the entry's index + 1 in @before; 0: it must be read */
+  TmScanStore *store;   /* (optional) what earlier scans learned */
+  TmPictureStore *pictures; /* (optional) takes what is decoded */
+  char *classes;            /* for its keys */
+  char **keys;              /* by entry: those of files that can be kept; each set by one thread */
+  gint learned;             /* atomic: something that the store does not have */
   gint next, cancelled; /* atomic */
   TmScanProgress progress;
   gpointer user;
@@ -56,6 +63,32 @@ static void tell(Job *j) {
   g_mutex_unlock(&j->lock);
 }
 
+/* Only what was the same before and after is kept, or something in between was decoded. */
+static void keep_picture(Job *j, guint i, const char *before, const TmSample *decoded) {
+  const TmEntry *e = tm_dataset_at(j->d, i);
+  g_autofree char *now = decoded->rgb ? tm_picture_key(e, j->classes) : NULL;
+  if (now && g_strcmp0(now, before) == 0) tm_picture_store_put(j->pictures, now, decoded);
+}
+
+/* From the store, or else from the files. */
+static void learn(Job *j, guint i) {
+  TmEntryScan *out = &j->scan->entries[i];
+  g_autofree char *key = j->store ? tm_scan_store_key(j->store, i) : NULL;
+  if (key && tm_scan_store_get(j->store, key, i, out)) {
+    j->keys[i] = g_steal_pointer(&key);
+    return;
+  }
+  g_auto(TmSample) decoded = {0};
+  g_autofree char *picture = j->pictures ? tm_picture_key(tm_dataset_at(j->d, i), j->classes) : NULL;
+  tm_entry_scan_clear(out);
+  tm_entry_scan(j->d, i, picture ? &decoded : NULL, out);
+  if (picture) keep_picture(j, i, picture, &decoded);
+  g_autofree char *now = key ? tm_scan_store_key(j->store, i) : NULL;
+  if (!now || !g_str_equal(now, key)) return;
+  j->keys[i] = g_steal_pointer(&key);
+  g_atomic_int_set(&j->learned, TRUE);
+}
+
 static gpointer work(gpointer data) {
   Job *j = data;
   for (;;) {
@@ -64,7 +97,7 @@ static gpointer work(gpointer data) {
     if (j->same && j->same[i])
       tm_entry_scan_copy(&j->before->entries[j->same[i] - 1], j->d->classes->n, i, &j->scan->entries[i]);
     else
-      tm_entry_scan(j->d, i, &j->scan->entries[i]);
+      learn(j, i);
     tell(j);
   }
 }
@@ -202,6 +235,11 @@ static TmScan *run(Job *j, int threads, GError **error) {
   s->leave_out = g_new0(gboolean, MAX(s->n_entries, 1));
   s->entries = g_new0(TmEntryScan, MAX(s->n_entries, 1));
   j->scan = s;
+  g_autoptr(TmScanStore) store = j->store = tm_scan_store_new(d);
+  g_autoptr(GPtrArray) keys = g_ptr_array_new_full(s->n_entries, g_free);
+  g_ptr_array_set_size(keys, (int)s->n_entries);
+  j->keys = (char **)keys->pdata;
+  g_autofree char *classes = j->classes = j->pictures ? tm_picture_key_classes(d->classes) : NULL;
   g_mutex_init(&j->lock);
   run_threads(j, threads);
   g_mutex_clear(&j->lock);
@@ -211,6 +249,7 @@ static TmScan *run(Job *j, int threads, GError **error) {
     g_set_error(error, TM_ERROR, TM_ERROR_CANCELLED, _("The scan was cancelled."));
     return NULL;
   }
+  if (j->learned) tm_scan_store_save(store, s->n_entries, j->keys, s->entries);
   for (guint i = 0; i < s->n_entries; i++) take(j, i);
   finish_statistics(j);
   add_absent(s, d);
@@ -221,7 +260,12 @@ static TmScan *run(Job *j, int threads, GError **error) {
 }
 
 TmScan *tm_scan_run(const TmDataset *d, int threads, TmScanProgress progress, gpointer user, GError **error) {
-  Job j = {.d = d, .progress = progress, .user = user};
+  return tm_scan_keep(d, NULL, threads, progress, user, error);
+}
+
+TmScan *tm_scan_keep(const TmDataset *d, TmPictureStore *pictures, int threads, TmScanProgress progress,
+                     gpointer user, GError **error) {
+  Job j = {.d = d, .pictures = pictures, .progress = progress, .user = user};
   return run(&j, threads, error);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/data/dataset.h"
+#include "engine/data/picture_store.h"
 
 typedef enum {
   TM_FINDING_UNREADABLE,   /* cannot be decoded: cut, empty, not a picture, too large */
@@ -57,8 +58,11 @@ typedef struct {
 /** Progress: may be called from any of the scan's threads, at most 10 times a second. Return FALSE to cancel. */
 typedef gboolean (*TmScanProgress)(guint done, guint total, gpointer user);
 
-/** Blocks; @threads 0 = all. TM_ERROR_CANCELLED when @progress said so. Free with tm_scan_free(). */
+/** Blocks; @threads 0 = all. TM_ERROR_CANCELLED when @progress said so. Free with tm_scan_free(). What was learned of files that have
+ * not changed since is not read again (scan_store.h). */
 TmScan *tm_scan_run(const TmDataset *d, int threads, TmScanProgress progress, gpointer user, GError **error);
+/** The same; pictures that are decoded for it are kept in @pictures (or NULL), so that training need not decode them again. */
+TmScan *tm_scan_keep(const TmDataset *d, TmPictureStore *pictures, int threads, TmScanProgress progress, gpointer user, GError **error);
 /** The scan of @d when @before is that of @of, the same pictures before a project changed something: only what the change concerns is read
  * again, which is nothing for splits, names and pictures left out. Files are taken to be as they were. */
 TmScan *tm_scan_again(const TmScan *before, const TmDataset *of, const TmDataset *d, int threads, TmScanProgress progress, gpointer user,

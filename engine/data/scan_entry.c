@@ -222,7 +222,7 @@ static void check_mask(TmEntryScan *s, const TmDataset *d, guint i, const TmMask
 }
 
 /* What the project painted void counts as void. */
-static void count_painted(TmEntryScan *s, const TmDataset *d, guint i) {
+static void count_painted(TmEntryScan *s, const TmDataset *d, guint i, TmSample *decoded) {
   g_auto(TmSample) sample = {0};
   GError *e = NULL;
   if (!tm_dataset_read(d, i, &sample, &e)) {
@@ -232,6 +232,17 @@ static void count_painted(TmEntryScan *s, const TmDataset *d, guint i) {
   memset(s->pixels, 0, (d->classes->n + 1) * sizeof *s->pixels);
   const gsize n = (gsize)sample.w * (gsize)sample.h;
   for (gsize k = 0; k < n; k++) s->pixels[MIN(sample.labels[k], d->classes->n)]++;
+  if (!decoded) return;
+  *decoded = sample;
+  sample = (TmSample){0};
+}
+
+/* The picture and its mask as they are trained on. */
+static void give_decoded(const TmDataset *d, guint i, TmPicture *p, const TmMask *m, TmSample *decoded) {
+  const char *mask = tm_dataset_at(d, i)->mask;
+  g_autofree guint8 *labels = g_try_malloc((gsize)m->w * (gsize)m->h);
+  if (!labels || !tm_mask_labels(m, d->classes, mask, labels, NULL)) return;
+  *decoded = (TmSample){.w = p->w, .h = p->h, .rgb = g_steal_pointer(&p->rgb), .labels = g_steal_pointer(&labels)};
 }
 
 static void scan_scene(const TmDataset *d, guint i, TmEntryScan *s) {
@@ -247,7 +258,7 @@ static void scan_scene(const TmDataset *d, guint i, TmEntryScan *s) {
   report_void(s, d, i, n);
 }
 
-static void scan_files(const TmDataset *d, guint i, TmEntryScan *s) {
+static void scan_files(const TmDataset *d, guint i, TmSample *decoded, TmEntryScan *s) {
   const TmEntry *entry = tm_dataset_at(d, i);
   g_auto(TmMask) m = {0};
   g_auto(TmPicture) p = {0};
@@ -269,7 +280,10 @@ static void scan_files(const TmDataset *d, guint i, TmEntryScan *s) {
   if (!m.px) return;
   if (p.w == m.w && p.h == m.h) {
     check_mask(s, d, i, &m);
-    if (s->usable && entry->layer) count_painted(s, d, i);
+    if (s->usable && entry->layer)
+      count_painted(s, d, i, decoded);
+    else if (s->usable && decoded)
+      give_decoded(d, i, &p, &m, decoded);
     return;
   }
   g_autofree char *mask = g_filename_display_name(entry->mask);
@@ -279,12 +293,12 @@ static void scan_files(const TmDataset *d, guint i, TmEntryScan *s) {
                 image, p.w, p.h, mask, m.w, m.h));
 }
 
-void tm_entry_scan(const TmDataset *d, guint i, TmEntryScan *out) {
+void tm_entry_scan(const TmDataset *d, guint i, TmSample *decoded, TmEntryScan *out) {
   memset(out, 0, sizeof *out);
   out->usable = TRUE;
   out->pixels = g_new0(guint32, d->classes->n + 1);
   if (d->demo)
     scan_scene(d, i, out);
   else
-    scan_files(d, i, out);
+    scan_files(d, i, decoded, out);
 }

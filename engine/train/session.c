@@ -28,9 +28,12 @@ static gboolean scan_progress(guint done, guint total, gpointer user) {
 static gboolean open_data(TmSession *s, const TmSessionPlan *plan, GError **error) {
   s->all = tm_dataset_ref(plan->data);
   s->scan = plan->scan;
+  if (s->settings->picture_cache > 0)
+    s->store = tm_picture_store_new(NULL, (guint64)(s->settings->picture_cache * GIB));
   if (!s->scan) {
     activity(plan, _("Looking through the pictures"));
-    s->own_scan = tm_scan_run(s->all, s->settings->loader_threads, scan_progress, (gpointer)plan, error);
+    s->own_scan =
+        tm_scan_keep(s->all, s->store, s->settings->loader_threads, scan_progress, (gpointer)plan, error);
     if (!s->own_scan) return FALSE;
     s->scan = s->own_scan;
   }
@@ -38,8 +41,6 @@ static gboolean open_data(TmSession *s, const TmSessionPlan *plan, GError **erro
       s->scan->n_left_out ? tm_dataset_subset(s->all, s->scan->leave_out, NULL) : tm_dataset_ref(s->all);
   const TmClassTable *table = tm_dataset_classes(s->data);
   s->classes = table->n;
-  if (s->settings->picture_cache > 0)
-    s->store = tm_picture_store_new(NULL, (guint64)(s->settings->picture_cache * GIB));
   s->judged = tm_sample_cache_new(s->data, tm_session_judged(s->settings), s->store);
   s->class_weights = g_new0(float, table->n);
   for (int i = 0; i < 3; i++) {

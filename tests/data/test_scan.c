@@ -2,7 +2,10 @@
  * are those of the pixels. */
 #include <glib/gstdio.h>
 #include <math.h>
+#include <string.h>
+#include <utime.h>
 
+#include "engine/data/sample_cache.h"
 #include "engine/data/scan.h"
 #include "tests/data/folders.h"
 
@@ -329,6 +332,114 @@ static gboolean on_progress(guint done, guint total, gpointer user) {
   return p->calls < p->stop_after;
 }
 
+/* ---- what was learned before ---- */
+
+/* All that a scan says, as one text. */
+static char *told(const TmScan *s) {
+  GString *all = g_string_new(NULL);
+  for (guint i = 0; i < s->findings->len; i++) {
+    const TmFinding *f = s->findings->pdata[i];
+    g_string_append_printf(all, "%d %u %d %s\n", f->kind, f->entry, f->leaves_out, f->text);
+  }
+  for (int c = 0; c < 3; c++) g_string_append_printf(all, "%.17g %.17g ", s->mean[c], s->std[c]);
+  for (guint k = 0; k < TM_N_SPLITS; k++)
+    for (guint c = 0; c <= TM_MAX_CLASSES; c++)
+      if (s->pixels[k][c]) g_string_append_printf(all, "%u %u %" G_GUINT64_FORMAT "\n", k, c, s->pixels[k][c]);
+  g_string_append_printf(all, "%u %d %d %d %d\n", s->n_left_out, s->min_w, s->min_h, s->max_w, s->max_h);
+  for (guint i = 0; i < s->n_entries; i++)
+    for (guint k = 0; s->entries[i].unknown && k < s->entries[i].unknown->len; k++) {
+      const TmUnknown *u = &g_array_index(s->entries[i].unknown, TmUnknown, k);
+      g_string_append_printf(all, "%u: %d %u\n", i, u->value, u->pixels);
+    }
+  return g_string_free(all, FALSE);
+}
+
+/* As old as files usually are. The one @spoiled holds no picture any more, with the same size and time. */
+static void age(const char *dir, const char *name, gboolean spoiled) {
+  g_autofree char *path = g_build_filename(dir, name, NULL), *text = NULL;
+  gsize size;
+  if (spoiled) {
+    g_assert_true(g_file_get_contents(path, &text, &size, NULL));
+    memset(text, 'x', size);
+    g_assert_true(g_file_set_contents(path, text, (gssize)size, NULL));
+  }
+  g_assert_cmpint(g_utime(path, &(struct utimbuf){1000000000, 1000000000}), ==, 0);
+}
+
+static void put_two(Folder *f) {
+  put_pair(f->dir, "images/a.png", "masks/a.png", 0, 255);
+  put_pair(f->dir, "images/b.png", "masks/b.png", 255, 255);
+  static const char *const names[] = {"images/a.png", "images/b.png", "masks/a.png", "masks/b.png"};
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++) age(f->dir, names[i], FALSE);
+}
+
+/* The second scan says the same without looking into any file; one that changed is read. */
+static void test_learned_once(Folder *f, gconstpointer data) {
+  (void)data;
+  g_autoptr(TmClassTable) t = two_classes();
+  put_two(f);
+  folder_open(f, &(TmDatasetOptions){.classes = t});
+  g_autoptr(TmScan) first = scan(f);
+  g_autofree char *said = told(first);
+  age(f->dir, "images/a.png", TRUE);
+  age(f->dir, "masks/b.png", TRUE);
+  g_autoptr(TmScan) again = scan(f);
+  g_autofree char *said_again = told(again);
+  g_assert_cmpstr(said, ==, said_again);
+  g_autofree char *path = g_build_filename(f->dir, "images/a.png", NULL);
+  g_assert_cmpint(g_utime(path, &(struct utimbuf){1000000001, 1000000001}), ==, 0);
+  g_autoptr(TmScan) changed = scan(f);
+  expect_one(changed, TM_FINDING_UNREADABLE, WORDS("images/a.png"));
+}
+
+/* What the scan decoded for training is not decoded again. */
+static void test_decoded_once(Folder *f, gconstpointer data) {
+  (void)data;
+  g_autoptr(TmClassTable) t = two_classes();
+  put_two(f);
+  folder_open(f, &(TmDatasetOptions){.classes = t});
+  g_autofree char *folder = g_build_filename(f->dir, "kept", NULL);
+  g_autoptr(TmPictureStore) store = tm_picture_store_new(folder, 1 << 30);
+  g_autoptr(TmScan) s = tm_scan_keep(f->d, store, 2, NULL, NULL, &f->error);
+  g_assert_no_error(f->error);
+  g_auto(TmSample) before = {0}, own = {0};
+  g_assert_true(tm_dataset_read(f->d, 0, &before, NULL));
+  age(f->dir, "images/a.png", TRUE);
+  g_autoptr(TmSampleCache) cache = tm_sample_cache_new(f->d, 1 << 20, store);
+  double seconds = 0;
+  const TmSample *sample = tm_sample_cache_get(cache, 0, &own, &seconds, &f->error);
+  g_assert_no_error(f->error);
+  const int n = before.w * before.h;
+  g_assert_cmpmem(sample->rgb, n * 3, before.rgb, n * 3);
+  g_assert_cmpmem(sample->labels, n, before.labels, n);
+}
+
+/* A file that was damaged, at any byte, is as none. */
+static void test_learned_damaged(Folder *f, gconstpointer data) {
+  (void)data;
+  g_autoptr(TmClassTable) t = two_classes();
+  put_two(f);
+  folder_open(f, &(TmDatasetOptions){.classes = t});
+  g_autoptr(TmScan) first = scan(f);
+  g_autofree char *said = told(first), *scans = g_build_filename(g_get_user_cache_dir(), "tarmac", "scans", NULL);
+  g_autoptr(GDir) dir = g_dir_open(scans, 0, NULL);
+  guint n = 0;
+  for (const char *name; (name = g_dir_read_name(dir)); n++) {
+    g_autofree char *path = g_build_filename(scans, name, NULL), *text = NULL;
+    gsize size;
+    g_assert_true(g_file_get_contents(path, &text, &size, NULL));
+    for (gsize at = 0; at < size; at += 7) {
+      text[at] = (char)(text[at] ^ 0x41);
+      g_assert_true(g_file_set_contents(path, text, (gssize)(at % 2 ? size : at), NULL));
+      g_autoptr(TmScan) again = scan(f);
+      g_autofree char *said_again = told(again);
+      g_assert_cmpstr(said, ==, said_again);
+      text[at] = (char)(text[at] ^ 0x41);
+    }
+  }
+  g_assert_cmpuint(n, >, 0);
+}
+
 static void test_progress_and_cancel(void) {
   const TmDatasetOptions o = {.demo_train = 30, .demo_val = 5, .demo_width = 32, .demo_height = 32};
   g_autoptr(TmDataset) d = tm_dataset_open("demo", &o, NULL);
@@ -370,7 +481,12 @@ static void test_tiny(Folder *f, gconstpointer data) {
 }
 
 int main(int argc, char **argv) {
+  char *cache = g_dir_make_tmp("tarmac-scan-XXXXXX", NULL);
+  g_setenv("XDG_CACHE_HOME", cache, TRUE);
   g_test_init(&argc, &argv, NULL);
+  FOLDER_TEST("/data/scan/learned-damaged", test_learned_damaged); /* first: its file is the only one */
+  FOLDER_TEST("/data/scan/learned-once", test_learned_once);
+  FOLDER_TEST("/data/scan/decoded-once", test_decoded_once);
   FOLDER_TEST("/data/scan/out-of-range", test_out_of_range);
   FOLDER_TEST("/data/scan/soft-mask", test_one_line_for_a_soft_mask);
   FOLDER_TEST("/data/scan/void-swallows", test_void_swallows);
@@ -387,5 +503,7 @@ int main(int argc, char **argv) {
   FOLDER_TEST("/data/scan/tiny", test_tiny);
   g_test_add_func("/data/scan/progress-and-cancel", test_progress_and_cancel);
   g_test_add_func("/data/scan/demo", test_demo);
-  return g_test_run();
+  const int code = g_test_run();
+  tmp_remove(cache);
+  return code;
 }
