@@ -1,6 +1,7 @@
 #include "app/live_run.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <glib/gi18n.h>
 
@@ -42,6 +43,9 @@ struct _TmLiveRun {
   GArray *waiting; /* TmRunCommand: given before the trainer is made */
   guint probe_entry;
   gboolean has_probe_entry;
+  GArray *past_steps, *past_epochs; /* of a run that has ended; NULL: the trainer has them */
+  GPtrArray *past_changes;
+  gboolean past;
   guint probes[TM_MAX_PROBES], n_probes; /* 0: the trainer's own choice */
 };
 
@@ -207,6 +211,9 @@ static void dispose(GObject *o) {
   g_clear_pointer(&r->folder, g_free);
   g_clear_pointer(&r->name, g_free);
   g_clear_pointer(&r->waiting, g_array_unref);
+  g_clear_pointer(&r->past_steps, g_array_unref);
+  g_clear_pointer(&r->past_epochs, g_array_unref);
+  g_clear_pointer(&r->past_changes, g_ptr_array_unref);
   G_OBJECT_CLASS(tm_live_run_parent_class)->dispose(o);
 }
 
@@ -223,11 +230,8 @@ static void tm_live_run_init(TmLiveRun *r) {
   r->waiting = g_array_new(FALSE, FALSE, sizeof(TmRunCommand));
 }
 
-TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s, const char *run_dir) {
-  TmLiveRun *r = g_object_new(TM_TYPE_LIVE_RUN, NULL);
-  r->settings = *s;
-  r->dataset = tm_dataset_ref(d);
-  r->snap = (TmSnapshot){.state = TM_STATE_PREPARING,
+static void begin_snapshot(TmLiveRun *r, const TmSettings *s, TmTrainerState state) {
+  r->snap = (TmSnapshot){.state = state,
                          .epochs = (guint)s->epochs,
                          .loss = NAN,
                          .smooth_loss = NAN,
@@ -241,6 +245,13 @@ TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s
                          .seconds_left = NAN,
                          .times.step = NAN,
                          .run_times.step = NAN};
+}
+
+TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s, const char *run_dir) {
+  TmLiveRun *r = g_object_new(TM_TYPE_LIVE_RUN, NULL);
+  r->settings = *s;
+  r->dataset = tm_dataset_ref(d);
+  begin_snapshot(r, s, TM_STATE_PREPARING);
   Recipe *recipe = g_new0(Recipe, 1);
   recipe->dataset = tm_dataset_ref(d);
   if (scan) {
@@ -259,10 +270,113 @@ TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s
   return r;
 }
 
+/* ---- runs of the past ---- */
+
+typedef struct {
+  GArray *steps, *epochs;
+  GPtrArray *changes;
+  TmSettings settings;
+  TmTrainerState state;
+  double seconds;
+} Past;
+
+static void past_free(gpointer data) {
+  Past *p = data;
+  g_clear_pointer(&p->steps, g_array_unref);
+  g_clear_pointer(&p->epochs, g_array_unref);
+  g_clear_pointer(&p->changes, g_ptr_array_unref);
+  g_free(p);
+}
+
+/* What run.json calls the end; a run that was interrupted was stopped. */
+static TmTrainerState past_state(const char *folder) {
+  g_autoptr(JsonNode) info = tm_run_read_info(folder, NULL);
+  const char *name = info && JSON_NODE_HOLDS_OBJECT(info)
+                         ? json_object_get_string_member_with_default(json_node_get_object(info), "state", "")
+                         : "";
+  return strcmp(name, "finished") == 0 ? TM_STATE_FINISHED : strcmp(name, "failed") == 0 ? TM_STATE_FAILED : TM_STATE_STOPPED;
+}
+
+static void read_past(GTask *task, gpointer source, gpointer data, GCancellable *cancel) {
+  (void)source;
+  (void)cancel;
+  const char *folder = data;
+  GError *error = NULL;
+  Past *p = g_new0(Past, 1);
+  p->steps = g_array_new(FALSE, FALSE, sizeof(TmStepRow));
+  p->epochs = g_array_new(FALSE, FALSE, sizeof(TmEpochRow));
+  p->changes = tm_run_read_changes(folder);
+  p->state = past_state(folder);
+  if (tm_run_read_history(folder, p->steps, p->epochs, &error) && tm_run_settings(folder, FALSE, &p->settings, &error)) {
+    g_task_return_pointer(task, p, past_free);
+    return;
+  }
+  past_free(p);
+  g_task_return_error(task, error);
+}
+
+static void show_past(TmLiveRun *r, Past *p) {
+  TmSnapshot *o = &r->snap;
+  r->settings = o->settings = p->settings;
+  o->state = p->state;
+  o->epochs = (guint)p->settings.epochs;
+  o->n_changes = p->changes->len;
+  if (p->steps->len) {
+    const TmStepRow *last = &g_array_index(p->steps, TmStepRow, p->steps->len - 1);
+    o->total_step = last->step + 1;
+    o->seconds = (double)last->seconds;
+    o->epoch = (guint)(last->epoch + 1e-4f);
+    o->loss = (double)last->loss;
+    o->lr = (double)last->lr;
+    o->share = o->epochs ? MIN(1, (double)last->epoch / o->epochs) : 0;
+  }
+  for (guint i = 0; i < p->epochs->len; i++) {
+    const TmEpochRow *e = &g_array_index(p->epochs, TmEpochRow, i);
+    o->val_loss = (double)e->val_loss;
+    o->val_miou = (double)e->miou;
+    if (e->best) o->best_miou = (double)e->miou, o->best_epoch = e->epoch;
+  }
+  if (o->state == TM_STATE_FINISHED) o->epoch = p->epochs->len ? g_array_index(p->epochs, TmEpochRow, p->epochs->len - 1).epoch + 1 : 0;
+  r->past_steps = g_steal_pointer(&p->steps);
+  r->past_epochs = g_steal_pointer(&p->epochs);
+  r->past_changes = g_steal_pointer(&p->changes);
+}
+
+static void past_read(GObject *source, GAsyncResult *result, gpointer user) {
+  (void)user;
+  TmLiveRun *r = TM_LIVE_RUN(source);
+  g_autoptr(GError) error = NULL;
+  Past *p = g_task_propagate_pointer(G_TASK(result), &error);
+  if (p) {
+    show_past(r, p);
+    past_free(p);
+  } else {
+    r->snap.state = TM_STATE_FAILED;
+    r->snap.error = g_strdup(error->message);
+  }
+  g_signal_emit(r, signals[CHANGED], 0);
+}
+
+TmLiveRun *tm_live_run_new_past(TmDataset *d, const char *run_dir) {
+  TmLiveRun *r = g_object_new(TM_TYPE_LIVE_RUN, NULL);
+  g_autofree char *base = g_path_get_basename(run_dir);
+  tm_settings_defaults(&r->settings);
+  begin_snapshot(r, &r->settings, TM_STATE_STOPPED);
+  r->past = TRUE;
+  r->dataset = tm_dataset_ref(d);
+  r->folder = g_strdup(run_dir);
+  r->name = g_filename_display_name(base);
+  r->snap.run_dir = g_strdup(run_dir);
+  g_autoptr(GTask) task = g_task_new(r, NULL, past_read, NULL);
+  g_task_set_task_data(task, g_strdup(run_dir), g_free);
+  g_task_run_in_thread(task, read_past);
+  return r;
+}
+
 void tm_live_run_command(TmLiveRun *r, TmRunCommand c) {
   if (r->trainer)
     apply(r->trainer, c);
-  else
+  else if (!r->past)
     g_array_append_val(r->waiting, c);
 }
 
@@ -271,6 +385,7 @@ void tm_live_run_change(TmLiveRun *r, const char *key, const char *to, gboolean 
 }
 
 GPtrArray *tm_live_run_changes(TmLiveRun *r) {
+  if (r->past_changes) return g_ptr_array_ref(r->past_changes);
   return r->trainer ? tm_trainer_changes(r->trainer, 0)
                     : g_ptr_array_new_with_free_func((GDestroyNotify)tm_change_free);
 }
@@ -288,7 +403,11 @@ void tm_live_run_set_probes(TmLiveRun *r, const guint *entries, guint n) {
 }
 
 static GArray *take(TmLiveRun *r, gsize size, guint *seen, guint (*read)(TmTrainer *, guint, GArray *)) {
-  GArray *rows = g_array_new(FALSE, FALSE, (guint)size);
+  GArray *rows = g_array_new(FALSE, FALSE, (guint)size), *past = read == tm_trainer_steps ? r->past_steps : r->past_epochs;
+  if (past && *seen < past->len) {
+    g_array_append_vals(rows, past->data, past->len);
+    *seen = past->len;
+  }
   if (r->trainer) {
     guint n = read(r->trainer, *seen, rows);
     *seen = MAX(n, *seen);
@@ -324,7 +443,12 @@ const char *tm_live_run_folder(TmLiveRun *r) {
   return r->folder;
 }
 
+gboolean tm_live_run_is_past(TmLiveRun *r) {
+  return r->past;
+}
+
 gboolean tm_live_run_alive(TmLiveRun *r) {
+  if (r->past) return FALSE;
   TmTrainerState s = r->snap.state;
   return s == TM_STATE_PREPARING || s == TM_STATE_TRAINING || s == TM_STATE_PAUSED ||
          s == TM_STATE_VALIDATING;

@@ -26,6 +26,8 @@ typedef enum {
 /** Begins making the trainer. @scan may be NULL; it is copied. @run_dir NULL: a new folder under the
  * dataset's runs; else the run there goes on. */
 TmLiveRun *tm_live_run_new(TmDataset *d, const TmScan *scan, const TmSettings *s, const char *run_dir);
+/** A run that has ended, as its folder tells of it: never alive, commands do nothing. "changed" comes when it has been read. */
+TmLiveRun *tm_live_run_new_past(TmDataset *d, const char *run_dir);
 /** Commands before the trainer is made wait for it. */
 void tm_live_run_command(TmLiveRun *r, TmRunCommand c);
 /** Sets a steerable setting; see tm_trainer_change(). */
@@ -51,5 +53,7 @@ TmDataset *tm_live_run_dataset(TmLiveRun *r);
 /** The folder's name: "run-2025-01-15-142233"; NULL before it exists. */
 const char *tm_live_run_name(TmLiveRun *r);
 const char *tm_live_run_folder(TmLiveRun *r);
+/** Was it made by tm_live_run_new_past()? */
+gboolean tm_live_run_is_past(TmLiveRun *r);
 /** TRUE from the start to the end, pauses included. */
 gboolean tm_live_run_alive(TmLiveRun *r);

@@ -135,6 +135,12 @@ static void do_undo(GSimpleAction *a, GVariant *v, gpointer user) {
   tm_page_train_undo(user);
 }
 
+static void do_range_test(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  (void)v;
+  tm_page_train_test_range(user);
+}
+
 static void do_park(GSimpleAction *a, GVariant *v, gpointer user) {
   (void)a;
   (void)v;
@@ -158,6 +164,7 @@ static const GActionEntry entries[] = {
     {.name = "resume-halved", .activate = do_resume_halved},
     {.name = "show-files", .activate = do_show_files},
     {.name = "panel", .activate = do_panel},
+    {.name = "range-test", .activate = do_range_test},
     {.name = "undo", .activate = do_undo},
     {.name = "park", .activate = do_park},
     {.name = "probe", .activate = do_probe, .parameter_type = "i"},
@@ -170,6 +177,7 @@ static void live_change(TmLiveSettings *l, const char *key, const char *to, TmPa
 
 static void form_changed(TmPageTrain *p) {
   p->preset_chosen = TRUE;
+  tm_page_train_replan(p);
 }
 
 static void probe_chosen(TmProbeCard *card, guint place, TmPageTrain *p) {
@@ -282,6 +290,7 @@ static void make_cards(TmPageTrain *p) {
   gtk_widget_add_css_class(p->about_run, "tm-tiny");
   gtk_widget_add_css_class(p->about_run, "tm-dim");
   gtk_box_prepend(GTK_BOX(p->panel_box), GTK_WIDGET(p->live));
+  tm_page_train_make_plan(p);
   gtk_box_append(GTK_BOX(p->panel_box), GTK_WIDGET(p->form));
   gtk_box_append(GTK_BOX(p->panel_box), p->about_run);
   add_meter(p, _("Processor"), TM_READING_CPU_LOAD, TM_INK_LIVE);
@@ -294,6 +303,7 @@ static void make_cards(TmPageTrain *p) {
 /* ---- the type ---- */
 
 static void project_changed(TmPageTrain *p) {
+  tm_page_train_replan(p);
   if (!alive(p))
     tm_page_train_show_dataset(p, tm_project_dataset(p->project)); /* a run keeps its own to its end */
   tm_page_train_refresh(p);
@@ -307,6 +317,7 @@ static void dispose(GObject *o) {
   if (p->project) g_signal_handlers_disconnect_by_data(p->project, p);
   g_clear_object(&p->project);
   g_clear_object(&p->actions);
+  tm_page_train_end_plan(p);
   g_clear_pointer(&p->probes, g_array_unref);
   g_clear_pointer(&p->base, tm_scene_unref);
   g_clear_pointer(&p->now, tm_scene_unref);
@@ -381,6 +392,21 @@ void tm_page_train_begin(TmPageTrain *p, const char *run_dir, const TmSettings *
   tm_page_train_refresh(p);
 }
 
+gboolean tm_page_train_open_run(TmPageTrain *p, const char *folder) {
+  TmDataset *d = tm_project_dataset(p->project);
+  if (p->run && g_strcmp0(tm_live_run_folder(p->run), folder) == 0) return TRUE;
+  if (alive(p) || !d) return FALSE;
+  forget_run(p);
+  tm_page_train_show_dataset(p, d);
+  p->run = tm_live_run_new_past(d, folder);
+  p->shown_changes = G_MAXUINT;
+  tm_curves_clear(p->curves);
+  g_signal_connect_swapped(p->run, "changed", G_CALLBACK(tm_page_train_refresh), p);
+  tm_page_train_choose_probe(p, p->probe_place);
+  tm_page_train_refresh(p);
+  return TRUE;
+}
+
 TmLiveRun *tm_page_train_run(TmPageTrain *p) {
   return p->run;
 }
@@ -403,6 +429,8 @@ static void set_machine(TmPage *page, const TmMachine *m) {
   tm_meter_set_full(TM_METER(p->meter[0]), 100);
   tm_meter_set_caption(TM_METER(p->meter[0]), cores, NULL);
   tm_meter_set_full(TM_METER(p->meter[1]), (double)m->memory);
+  p->room = m->gpu ? m->gpu_memory : m->memory;
+  tm_page_train_replan(p);
   tm_meter_set_caption(TM_METER(p->meter[1]), of_memory, NULL);
   tm_meter_set_full(TM_METER(p->meter[2]), 100);
   tm_meter_set_caption(TM_METER(p->meter[2]), m->gpu, m->gpu_reason ? m->gpu_reason : _("No readings"));

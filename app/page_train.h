@@ -15,3 +15,5 @@ G_DECLARE_FINAL_TYPE(TmPageTrain, tm_page_train, TM, PAGE_TRAIN, GtkBox)
 TmPage *tm_page_train_new(TmProject *project);
 /** NULL while there is none. Owned by the page. */
 TmLiveRun *tm_page_train_run(TmPageTrain *p);
+/** Shows a run of the open dataset that has ended. FALSE while another one is in training, which stays. */
+gboolean tm_page_train_open_run(TmPageTrain *p, const char *folder);

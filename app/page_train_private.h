@@ -2,11 +2,15 @@
 #pragma once
 
 #include "app/page_train.h"
+#include "app/range_test.h"
 #include "ui/adaptive.h"
 #include "ui/curves.h"
 #include "ui/live_settings.h"
 #include "ui/notice.h"
+#include "ui/plan_view.h"
 #include "ui/probe_card.h"
+#include "ui/range_sheet.h"
+#include "ui/schedule_view.h"
 #include "ui/settings_form.h"
 #include "ui/timeline.h"
 
@@ -49,6 +53,15 @@ struct _TmPageTrain {
   GCancellable *reading; /* the probe picture before a run shows it */
   TmTrainerState shown_state;
   gboolean preset_chosen; /* the person or the dataset has set the form */
+  GtkWidget *before;      /* of the panel, until a run begins: schedule and plan */
+  TmScheduleView *schedule;
+  TmPlanView *plan;
+  TmRangeSheet *sheet;
+  TmRangeTest *range;     /* under way; NULL: none */
+  gboolean range_pauses;  /* the run goes on when the test is over */
+  guint plan_source;
+  gboolean estimating, estimate_again;
+  gsize room;             /* bytes a run may take; 0: not known */
   TmScene *base, *now;    /* the probe picture, bare or with any mask; as the network sees it now */
   TmScene *swipe;         /* as at swipe_epoch */
   guint swipe_epoch, shown_epochs;
@@ -69,6 +82,12 @@ void tm_page_train_change(TmPageTrain *p, const char *key, const char *to);
 void tm_page_train_undo(TmPageTrain *p);
 /** Makes the live settings and the marks agree with the run. */
 void tm_page_train_refresh_live(TmPageTrain *p, const TmSnapshot *s);
+/** page_train_plan.c */
+void tm_page_train_make_plan(TmPageTrain *p);
+void tm_page_train_end_plan(TmPageTrain *p);
+/** The form or the dataset changed: predicts anew, a moment later. */
+void tm_page_train_replan(TmPageTrain *p);
+void tm_page_train_test_range(TmPageTrain *p);
 /** page_train_probe.c */
 void tm_page_train_connect_probe(TmPageTrain *p);
 void tm_page_train_refresh_probe(TmPageTrain *p, const TmSnapshot *s);

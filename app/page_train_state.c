@@ -22,6 +22,7 @@ static void refresh_actions(TmPageTrain *p, const TmSnapshot *s) {
   enable(p, "stop", alive);
   enable(p, "stop-save", alive);
   enable(p, "stop-now", alive);
+  enable(p, "range-test", !p->range && (alive ? s->state == TM_STATE_TRAINING || s->state == TM_STATE_PAUSED : data));
   enable(p, "park", alive && !s->parked && (s->state == TM_STATE_TRAINING || s->state == TM_STATE_PAUSED));
   enable(p, "save", alive && made && s->total_step > 0);
   enable(p, "new", p->run && !alive);
@@ -91,6 +92,7 @@ static void refresh_step(TmPageTrain *p, const TmSnapshot *s) {
 static void refresh_settings(TmPageTrain *p, const TmSnapshot *s) {
   gboolean alive = p->run && tm_live_run_alive(p->run);
   tm_settings_form_set_locked(p->form, alive);
+  gtk_widget_set_visible(p->before, !alive);
   gtk_label_set_label(GTK_LABEL(p->panel_title), alive ? _("Fixed for this run") : _("Settings"));
   g_autofree char *viz = tm_viz_describe(),
                   *memory = s && s->memory ? tm_words_bytes((double)s->memory) : NULL;

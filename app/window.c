@@ -3,6 +3,7 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
+#include "app/compare_window.h"
 #include "app/device_line.h"
 #include "app/nav_list.h"
 #include "app/page_data.h"
@@ -10,9 +11,11 @@
 #include "app/page_evaluate.h"
 #include "app/page_train.h"
 #include "app/project_card.h"
+#include "app/runs_view.h"
 #include "app/run_words.h"
 #include "app/welcome.h"
 #include "app/window_state.h"
+#include "engine/run/run_dir.h"
 #include "ui/adaptive.h"
 #include "ui/meter.h"
 
@@ -35,6 +38,8 @@ struct _TmWindow {
   TmProjectCard *project_card;
   TmNavList *nav;
   TmDeviceLine *device;
+  TmRunsView *runs;
+  char *removed; /* the run that was put aside last */
   GMenuModel *main_menu, *project_menu;
   TmPage *page[N_PAGES];
   TmPageTrain *train; /* one of the pages; NULL once the window is disposed of */
@@ -151,6 +156,53 @@ static void make_welcome(TmWindow *w) {
   g_signal_connect_object(w->project, "trouble", G_CALLBACK(project_trouble), w, G_CONNECT_SWAPPED);
 }
 
+/* ---- the runs ---- */
+
+static void show_runs(TmWindow *w) {
+  TmDataset *d = tm_project_dataset(w->project);
+  g_autofree char *root = d ? tm_run_default_root(tm_dataset_path(d), tm_dataset_title(d)) : NULL;
+  tm_runs_view_set_root(w->runs, root);
+}
+
+static void run_opened(TmWindow *w, const char *folder) {
+  if (tm_page_train_open_run(w->train, folder))
+    show_page(w, "train");
+  else
+    say(w, _("Another run is in training. Stop it before you open this one."), NULL);
+}
+
+static void run_compared(TmWindow *w, const char *folder) {
+  TmLiveRun *shown = tm_page_train_run(w->train);
+  const char *with = shown ? tm_live_run_folder(shown) : NULL;
+  if (with && strcmp(with, folder) != 0)
+    tm_compare_window_show(GTK_WINDOW(w), with, folder);
+  else
+    say(w, _("Open another run first: this one is then compared with it."), NULL);
+}
+
+static void run_removed(TmWindow *w, const char *folder) {
+  g_free(w->removed);
+  w->removed = g_strdup(folder);
+  say(w, _("Run removed"), "win.undo-remove");
+}
+
+static void do_undo_remove(GtkWidget *widget, const char *name, GVariant *v) {
+  (void)name;
+  (void)v;
+  TmWindow *w = TM_WINDOW(widget);
+  if (w->removed) tm_runs_view_restore(w->runs, w->removed);
+  g_clear_pointer(&w->removed, g_free);
+}
+
+static void connect_runs(TmWindow *w) {
+  g_signal_connect_object(w->runs, "opened", G_CALLBACK(run_opened), w, G_CONNECT_SWAPPED);
+  g_signal_connect_object(w->runs, "compare", G_CALLBACK(run_compared), w, G_CONNECT_SWAPPED);
+  g_signal_connect_object(w->runs, "removed", G_CALLBACK(run_removed), w, G_CONNECT_SWAPPED);
+  g_signal_connect_object(w->runs, "failed", G_CALLBACK(project_trouble), w, G_CONNECT_SWAPPED);
+  g_signal_connect_object(w->project, "changed", G_CALLBACK(show_runs), w, G_CONNECT_SWAPPED);
+  show_runs(w);
+}
+
 /* ---- what is there again at the next start ---- */
 
 static void keep_state(TmWindow *w) {
@@ -210,7 +262,9 @@ static void run_changed(TmWindow *w) {
   const TmSnapshot *s = r ? tm_live_run_snapshot(r) : NULL;
   gboolean alive = run_alive(w);
   hold_session(w, alive);
-  TmTrainerState state = s ? s->state : TM_STATE_IDLE;
+  g_autofree char *words = alive ? tm_run_subtitle(s) : NULL;
+  tm_runs_view_set_live(w->runs, alive ? tm_live_run_folder(r) : NULL, words);
+  TmTrainerState state = s && !tm_live_run_is_past(r) ? s->state : TM_STATE_IDLE;
   if (state != w->last_state && (state == TM_STATE_FINISHED || state == TM_STATE_FAILED)) notify_end(w, s);
   w->last_state = state;
   if (w->closing && !alive) gtk_window_destroy(GTK_WINDOW(w));
@@ -434,6 +488,7 @@ static void dispose(GObject *o) {
   hold_session(w, FALSE);
   if (w->train) g_signal_handlers_disconnect_by_data(w->train, w);
   w->train = NULL;
+  g_clear_pointer(&w->removed, g_free);
   g_clear_object(&w->project);
   g_clear_pointer(&w->monitor, tm_monitor_free);
   gtk_widget_dispose_template(GTK_WIDGET(o), TM_TYPE_WINDOW);
@@ -448,15 +503,17 @@ static void tm_window_class_init(TmWindowClass *c) {
   g_type_ensure(TM_TYPE_DEVICE_LINE);
   g_type_ensure(TM_TYPE_NAV_LIST);
   g_type_ensure(TM_TYPE_PROJECT_CARD);
+  g_type_ensure(TM_TYPE_RUNS_VIEW);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmWindow, name)
   BIND(toasts), BIND(root), BIND(welcome_bin), BIND(main_menu), BIND(leaflet), BIND(sidebar),
       BIND(sidebar_header), BIND(menu), BIND(content_bin), BIND(stack);
-  BIND(project_card), BIND(nav), BIND(device), BIND(project_menu);
+  BIND(project_card), BIND(nav), BIND(runs), BIND(device), BIND(project_menu);
 #undef BIND
   gtk_widget_class_install_action(wc, "win.open", NULL, do_open);
   gtk_widget_class_install_action(wc, "win.demo", NULL, do_demo);
   gtk_widget_class_install_action(wc, "win.welcome", NULL, do_welcome);
+  gtk_widget_class_install_action(wc, "win.undo-remove", NULL, do_undo_remove);
   gtk_widget_class_install_action(wc, "win.undo-change", NULL, do_undo_change);
   gtk_widget_class_install_action(wc, "win.undo-forget", NULL, do_undo_forget);
   gtk_widget_class_install_action(wc, "win.rescan", NULL, do_rescan);
@@ -475,6 +532,7 @@ static void tm_window_init(TmWindow *w) {
   tm_project_card_set_project(w->project_card, w->project, w->project_menu);
   make_welcome(w);
   make_pages(w);
+  connect_runs(w);
   g_signal_connect_swapped(w->train, "run-changed", G_CALLBACK(run_changed), w);
   g_signal_connect_swapped(w->nav, "chosen", G_CALLBACK(show_page), w);
   g_signal_connect_swapped(w->leaflet, "notify::folded", G_CALLBACK(folded), w);

@@ -46,6 +46,16 @@ static void table_toggled(TmCurves *c) {
   gtk_widget_set_sensitive(c->unit, !table);
 }
 
+void tm_curves_set_sheet(TmCurves *c, GtkWidget *sheet) {
+  gtk_stack_add_named(GTK_STACK(c->stack), sheet, "sheet");
+}
+
+void tm_curves_show_sheet(TmCurves *c, gboolean show) {
+  table_toggled(c);
+  if (show) gtk_stack_set_visible_child_name(GTK_STACK(c->stack), "sheet");
+  gtk_widget_set_sensitive(c->table_button, !show);
+}
+
 static gboolean toggle(GtkWidget *w, GVariant *args, gpointer button) {
   (void)w;
   (void)args;

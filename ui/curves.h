@@ -20,6 +20,9 @@ void tm_curves_clear_marks(TmCurves *c);
 void tm_curves_mark(TmCurves *c, double step, const char *label);
 /** What is shown over the empty plot: "Building the network"; NULL takes it away. */
 void tm_curves_set_activity(TmCurves *c, const char *text);
+/** What can cover the curves, given once, and whether it does. */
+void tm_curves_set_sheet(TmCurves *c, GtkWidget *sheet);
+void tm_curves_show_sheet(TmCurves *c, gboolean show);
 /** Little width: leaves out the smoothing. */
 void tm_curves_set_compact(TmCurves *c, gboolean compact);
 TmPlot *tm_curves_plot(TmCurves *c);

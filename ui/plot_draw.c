@@ -6,7 +6,7 @@
 #include "ui/plot_private.h"
 #include "ui/words.h"
 
-enum { TITLE_H = 17, TICK_H = 18, GAP = 8, RIGHT_W = 46, CHIP_H = 19, TICK_GAP = 34 };
+enum { TITLE_H = 17, TICK_H = 18, GAP = 8, RIGHT_W = 46, CHIP_H = 19, TICK_GAP = 34, BAR_PX = 3 };
 
 /* Where a direct label may sit: a share of the width, above or below the curve. */
 static const double label_places[] = {0.3, 0.45, 0.6, 0.15, 0.75, 0.9};
@@ -193,36 +193,52 @@ static void path_points(TmPlot *p, cairo_t *cr, const TmPlotCurve *c, const TmPl
   }
 }
 
-/* Many points: in every pixel column the line goes in, over the least and the greatest, and out again, so no
- * spike is lost. */
-static void path_columns(TmPlot *p, cairo_t *cr, const TmPlotCurve *c, const TmPlotPane *pane) {
-  guint n = (guint)pane->area.size.width;
-  double x0, x1;
+/* What a pixel column shows of a curve, from top to bottom. FALSE: nothing. */
+static gboolean column_span(const TmPlotCurve *c, const TmPlotPane *pane, const TmColumn *k, double *top, double *bottom) {
+  const gboolean log = !c->style.right && pane->left.log;
+  const double low = (double)(log ? k->spread.low_positive : k->spread.lo), high = (double)k->spread.hi;
+  if (!k->spread.n || !(low <= high) || !isfinite(low)) return FALSE;
+  *top = y_px(pane, c->style.right, high);
+  *bottom = y_px(pane, c->style.right, low);
+  return isfinite(*top) && isfinite(*bottom);
+}
+
+/* Many points: what varies within a column is a bar from the least to the greatest, so that no spike is lost; where it hardly does, a line
+ * through the columns. (One line in and out of every column says the same, and takes ten times as long to stroke.) */
+static void draw_columns(TmPlot *p, cairo_t *cr, const TmPlotCurve *c, const TmPlotPane *pane, double width) {
+  const guint n = (guint)pane->area.size.width;
+  double x0, x1, last = NAN, top, bottom;
   tm_plot_get_range(p, &x0, &x1);
   g_array_set_size(p->columns, n);
   TmColumn *columns = (TmColumn *)(void *)p->columns->data;
   tm_series_columns(c->series, p->unit, x0, x1, n, columns);
-  gboolean pen = FALSE, log = !c->style.right && pane->left.log;
+  const double left = floor((double)pane->area.origin.x);
+  for (guint i = 0; i < n; i++) { /* bars, each reaching to where the one before ended */
+    const gboolean shown = column_span(c, pane, &columns[i], &top, &bottom);
+    const double end = shown ? y_px(pane, c->style.right, (double)columns[i].last) : NAN;
+    if (shown && bottom - top > BAR_PX) {
+      if (!isnan(last)) top = fmin(top, last), bottom = fmax(bottom, last);
+      cairo_rectangle(cr, left + i, floor(top - width / 2), 1, ceil(bottom - top + width));
+    }
+    last = end;
+  }
+  cairo_fill(cr);
+  gboolean pen = FALSE;
+  last = NAN;
   for (guint i = 0; i < n; i++) {
-    const TmColumn *k = &columns[i];
-    if (!k->spread.n) continue;
-    double low = (double)(log ? k->spread.low_positive : k->spread.lo), high = (double)k->spread.hi;
-    if (!(low <= high) || !isfinite(low)) {
+    const gboolean shown = column_span(c, pane, &columns[i], &top, &bottom);
+    const double y = shown ? (top + bottom) / 2 : NAN;
+    if (!shown || bottom - top > BAR_PX) {
+      last = shown ? y_px(pane, c->style.right, (double)columns[i].last) : NAN;
       pen = FALSE;
       continue;
     }
-    double x = (double)pane->area.origin.x + i + 0.5;
-    double y[4] = {y_px(pane, c->style.right, (double)k->first), y_px(pane, c->style.right, low),
-                   y_px(pane, c->style.right, high), y_px(pane, c->style.right, (double)k->last)};
-    for (int j = 0; j < 4; j++) {
-      if (!isfinite(y[j])) continue;
-      if (pen)
-        cairo_line_to(cr, x, y[j]);
-      else
-        cairo_move_to(cr, x, y[j]);
-      pen = TRUE;
-    }
+    if (!pen) cairo_move_to(cr, left + i - 0.5, isnan(last) ? y : last);
+    cairo_line_to(cr, left + i + 0.5, y);
+    last = y;
+    pen = TRUE;
   }
+  cairo_stroke(cr);
 }
 
 static void draw_curve(TmPlot *p, cairo_t *cr, TmPlotCurve *c) {
@@ -246,12 +262,13 @@ static void draw_curve(TmPlot *p, cairo_t *cr, TmPlotCurve *c) {
                                (tm_ink_high_contrast() ? 1 : 0));
   if (c->style.dash[0] > 0) cairo_set_dash(cr, c->style.dash, 2, 0);
   gboolean dense = to - from > 2 * aw;
-  if (dense)
-    path_columns(p, cr, c, pane);
-  else
-    path_points(p, cr, c, pane, from, to);
   tm_ink_set(cr, &ink, c->style.faint ? 0.32 : 1);
-  cairo_stroke(cr);
+  if (dense) {
+    draw_columns(p, cr, c, pane, cairo_get_line_width(cr));
+  } else {
+    path_points(p, cr, c, pane, from, to);
+    cairo_stroke(cr);
+  }
   if (c->style.dots && (to - from) * 7 < aw) {
     for (guint i = from; i < to; i++) {
       double y = y_px(pane, c->style.right, tm_series_y(c->series, i));

@@ -3,11 +3,14 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
+#include "engine/run/run_card.h"
 #include "engine/run/run_dir.h"
 
 void tm_run_info_free(TmRunInfo *i) {
   g_free(i->path);
   g_free(i->name);
+  g_free(i->title);
+  g_free(i->note);
   g_free(i->state);
   g_free(i);
 }
@@ -49,6 +52,8 @@ static TmRunInfo *read_run(const char *path) {
   TmRunInfo *i = g_new0(TmRunInfo, 1);
   i->path = g_strdup(path);
   i->name = g_filename_display_name(base);
+  tm_run_card_read(path, &i->title, &i->note, &i->star);
+  if (!i->title) i->title = g_strdup(i->name);
   i->state = g_strdup(text_of(o, "state"));
   i->best_miou = number_of(r, "best_miou");
   i->best_epoch = count_of(r, "best_epoch");

@@ -5,6 +5,9 @@
 
 typedef struct {
   char *path, *name; /* name: the folder's, valid UTF-8 */
+  char *title;       /* the person's (run_card.h), else the name */
+  char *note;        /* "" when there is none */
+  gboolean star;
   char *state;       /* "running", "finished", "stopped", "failed"; "" when run.json does not tell */
   double best_miou;  /* NAN: not known */
   guint best_epoch, epochs;

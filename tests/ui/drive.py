@@ -30,6 +30,7 @@ ROLES = {
     "image": (Atspi.Role.IMAGE,),
     "slider": (Atspi.Role.SLIDER,),
     "spin": (Atspi.Role.SPIN_BUTTON,),
+    "item": (Atspi.Role.MENU_ITEM,),
     "row": (Atspi.Role.LIST_ITEM,),
     "entry": (Atspi.Role.TEXT, Atspi.Role.ENTRY),
 }
@@ -238,6 +239,30 @@ def drive_live(studio):
     studio.says(r"1 live change")
 
 
+def drive_range(studio, pictures, suffix):
+    """Finds a rate before the start, and takes it."""
+    studio.wait("toggle", "By Layer")
+    studio.says(r".* a step · .* an epoch · .*")
+    studio.click("button", "Find the Rate…")
+    studio.wait("button", r"Use .*", sensitive)
+    pictures.take("1-range" + suffix, "1360x850")
+    studio.click("button", r"Use .*")
+    studio.wait("button", "Find the Rate…", sensitive)
+
+
+def drive_runs(studio):
+    """The run that has ended stands in the sidebar: it gets a star, goes, and comes back."""
+    studio.click("button", r"More of run-.*")
+    studio.click("item", "Star")
+    studio.says(r"★ run-.*")
+    studio.click("button", r"More of run-.*")
+    studio.click("item", "Delete")
+    studio.says(r"Run removed")
+    studio.says(r"None yet")
+    studio.click("button", r"Undo( Undo)?")
+    studio.says(r"★ run-.*")
+
+
 def drive_scrubber(studio, pictures, suffix):
     """Goes back to the first epoch, swipes it against a later one, and comes back to now."""
     slider = studio.wait("slider", "Epoch of the prediction", sensitive)
@@ -269,6 +294,8 @@ def drive_training(tarmac, pictures, style):
         raise Failed("Stop can be clicked before the start")
     studio.set("Epochs", 300)  # enough for all that follows on any machine
     pictures.take("1-before" + suffix, "1360x850")
+    drive_range(studio, pictures, suffix)
+    studio.set("Epochs", 300)
 
     studio.click("button", "Start")
     studio.wait("button", "Pause")
@@ -318,6 +345,7 @@ def drive_training(tarmac, pictures, style):
     studio.says(r"Stopped at epoch \d+")
     studio.wait("button", "Start", sensitive)
     pictures.take("4-after" + suffix, "1360x850")
+    drive_runs(studio)
     studio.end()
 
 
