@@ -50,6 +50,7 @@ void tm_plan_print(const TmEstimate *e) {
   print_memory(_("validation and probe"), e->validation);
   print_memory(_("pictures and batches"), e->pictures);
   print_memory(_("while a checkpoint is written"), e->checkpoint);
+  if (e->resume) print_memory(_("more when a run is resumed"), e->resume);
   print_memory(_("at most"), e->memory);
   g_print("\n%s\n", _("Time"));
   print_time(_("optimizer"), e->update_s);
@@ -105,6 +106,7 @@ JsonObject *tm_plan_json(const TmEstimate *e) {
   add_bytes(o, "validation", e->validation);
   add_bytes(o, "pictures", e->pictures);
   add_bytes(o, "checkpoint", e->checkpoint);
+  add_bytes(o, "resume", e->resume);
   tm_cli_json_number(o, "step_seconds", e->step_s);
   tm_cli_json_number(o, "validation_seconds", e->validation_s);
   tm_cli_json_number(o, "epoch_seconds", e->epoch_s);

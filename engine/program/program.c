@@ -88,7 +88,8 @@ TmProgram *tm_program_new(TmBackend *backend, TmParams *params, const TmGraph *g
   g_autoptr(TmProgram) p = tm_program_plan(backend, g, o, error);
   if (!p) return NULL;
   p->params = params;
-  p->arena = tm_backend_alloc(backend, p->arena_bytes, error);
+  p->guest = o->host && o->host->arena_bytes >= p->arena_bytes;
+  p->arena = p->guest ? o->host->arena : tm_backend_alloc(backend, p->arena_bytes, error);
   if (!p->arena) {
     g_prefix_error(error, _("The network's activations need %.0f MB. Use a smaller batch, crop or base width. "), (double)p->arena_bytes / 1e6);
     return NULL;
@@ -101,7 +102,7 @@ TmProgram *tm_program_new(TmBackend *backend, TmParams *params, const TmGraph *g
 void tm_program_free(TmProgram *p) {
   if (!p) return;
   if (p->prepared) p->backend->api->discard(p->backend, p->prepared);
-  if (p->arena) tm_backend_release(p->backend, p->arena, p->arena_bytes);
+  if (p->arena && !p->guest) tm_backend_release(p->backend, p->arena, p->arena_bytes);
   g_free(p->values);
   g_free(p->steps);
   g_free(p);

@@ -46,6 +46,8 @@ typedef struct {
   guint n_grads;         /* pairs: the gradient node i is written into the grad array at parameter i */
   TmNode *const *params;
   TmNode *const *grads;
+  const struct _TmProgram *host; /* (optional) one that never runs at the same time and keeps nothing between its runs: this one's values
+                          * lie in its arena where that is large enough. It outlives this one */
   gboolean unfused;      /* the oracle of the patterns' tests: no fusing, no placing */
   gboolean keep_all;     /* every value readable after a run: taps and tests; costs memory */
 } TmProgramOptions;
@@ -60,6 +62,7 @@ typedef struct _TmProgram {
   TmStep *steps;
   gsize arena_bytes;
   void *arena;         /* backend memory; NULL in a plan */
+  gboolean guest;      /* the arena is another's */
   gpointer prepared;   /* the backend's */
   guint mark;          /* the backend's run notes the time before this step; 0: none */
   gint64 marked;       /* g_get_monotonic_time() then; 0: it cannot tell */

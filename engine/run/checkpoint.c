@@ -21,6 +21,9 @@ enum { META_DEPTH = 64, CRC_DIGITS = 8 };
 struct _TmCheckpoint {
   GPtrArray *names;    /* char*, in file order */
   GHashTable *tensors; /* name -> TmTensor */
+  GHashTable *from;    /* name -> what @read fetches a tensor without data from */
+  TmTensorRead read;
+  gpointer user;
   JsonObject *meta;
 };
 
@@ -28,6 +31,7 @@ TmCheckpoint *tm_checkpoint_new(void) {
   TmCheckpoint *c = g_new0(TmCheckpoint, 1);
   c->names = g_ptr_array_new_with_free_func(g_free);
   c->tensors = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)tm_tensor_free);
+  c->from = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   c->meta = json_object_new();
   return c;
 }
@@ -35,6 +39,7 @@ TmCheckpoint *tm_checkpoint_new(void) {
 void tm_checkpoint_free(TmCheckpoint *c) {
   if (!c) return;
   g_hash_table_unref(c->tensors);
+  g_hash_table_unref(c->from);
   g_ptr_array_unref(c->names);
   json_object_unref(c->meta);
   g_free(c);
@@ -47,6 +52,16 @@ void tm_checkpoint_add(TmCheckpoint *c, const char *name, TmTensor *t) {
     g_ptr_array_add(c->names, key);
   }
   g_hash_table_replace(c->tensors, key, t);
+}
+
+void tm_checkpoint_add_read(TmCheckpoint *c, const char *name, TmShape shape, gconstpointer from,
+                            TmTensorRead read, gpointer user) {
+  TmTensor *t = g_new(TmTensor, 1);
+  *t = (TmTensor){.dtype = TM_F32, .shape = shape};
+  tm_checkpoint_add(c, name, t);
+  g_hash_table_replace(c->from, g_strdup(name), (gpointer)from);
+  c->read = read;
+  c->user = user;
 }
 
 const TmTensor *tm_checkpoint_tensor(const TmCheckpoint *c, const char *name) {
@@ -97,13 +112,17 @@ static char *meta_text(const TmCheckpoint *c) {
 }
 
 /* The tensor as f32 in N,C,H,W, in @buffer. */
-static void to_file_order(const TmTensor *t, float *buffer, float *scratch) {
-  const float *src = t->data;
-  if (t->dtype != TM_F32) {
+static gboolean to_file_order(const TmCheckpoint *c, const char *name, float *buffer, float *scratch,
+                              GError **error) {
+  const TmTensor *t = tm_checkpoint_tensor(c, name);
+  const float *src = t->data ? t->data : scratch;
+  if (!t->data && !c->read(c->user, g_hash_table_lookup(c->from, name), t->shape, scratch, error)) return FALSE;
+  if (t->data && t->dtype != TM_F32) {
     tm_convert(scratch, TM_F32, t->data, t->dtype, tm_shape_count(t->shape));
     src = scratch;
   }
   tm_nchw_from_nhwc(buffer, src, t->shape, sizeof(float));
+  return TRUE;
 }
 
 static gboolean write_tensors(const TmCheckpoint *c, TmAtomic *a, uLong *crc, GError **error) {
@@ -119,7 +138,7 @@ static gboolean write_tensors(const TmCheckpoint *c, TmAtomic *a, uLong *crc, GE
   for (guint i = 0; i < c->names->len; i++) {
     const TmTensor *t = tm_checkpoint_tensor(c, c->names->pdata[i]);
     const gsize bytes = tm_shape_count(t->shape) * sizeof(float);
-    to_file_order(t, buffer, scratch);
+    if (!to_file_order(c, c->names->pdata[i], buffer, scratch, error)) return FALSE;
     *crc = crc32_z(*crc, (const Bytef *)buffer, bytes);
     if (!tm_atomic_write(a, buffer, bytes, error)) return FALSE;
   }

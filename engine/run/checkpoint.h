@@ -18,6 +18,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmCheckpoint, tm_checkpoint_free)
 
 /** Adds @t (f32, stored order N,H,W,C) under @name ("enc.0.0.weight", "optimizer.m.enc.0.0.weight"); takes it. */
 void tm_checkpoint_add(TmCheckpoint *c, const char *name, TmTensor *t);
+/* Fills @to with what @from stands for, in stored order. */
+typedef gboolean (*TmTensorRead)(gpointer user, gconstpointer from, TmShape shape, float *to, GError **error);
+/** The same for a tensor that is fetched only while the file is written, so that a copy of one is in memory at a time. @read and @user
+ * are all such tensors' of @c. tm_checkpoint_tensor() has its shape, and NULL as data. */
+void tm_checkpoint_add_read(TmCheckpoint *c, const char *name, TmShape shape, gconstpointer from, TmTensorRead read, gpointer user);
 /** Borrowed, in stored order; NULL when there is none of that name. */
 const TmTensor *tm_checkpoint_tensor(const TmCheckpoint *c, const char *name);
 /** Names in file order, NULL-terminated; free with g_strfreev(). */

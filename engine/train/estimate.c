@@ -1,6 +1,7 @@
 #include "engine/train/estimate.h"
 
 #include <glib/gi18n.h>
+#include <string.h>
 
 #include "engine/core/free_memory.h"
 #include "engine/train/layers.h"
@@ -20,6 +21,8 @@ typedef struct {
   TmTrainGraph train;
   TmProgram *plan;
   int crop_w, crop_h;
+  gsize guests[TM_GUESTS]; /* arenas of the programs that judge and draw */
+  guint n_guests;
   TmEstimate *out;
 } Job;
 
@@ -72,15 +75,17 @@ static gboolean count_layers(Job *j, GError **error) {
 static gboolean count_arrays(Job *j, GError **error) {
   TmEstimate *e = j->out;
   const TmSettings *s = j->settings;
-  gsize n = 0, states = 0;
+  gsize n = 0, states = 0, largest = 0;
   for (guint id = 0; id < j->train.n_forward; id++) {
     const TmNode *node = tm_graph_node(j->train.graph, id);
     if (node->op == TM_OP_PARAM) n += tm_shape_count(node->shape);
+    if (node->op == TM_OP_PARAM) largest = MAX(largest, tm_shape_count(node->shape));
     if (node->op == TM_OP_STATE) states += tm_shape_count(node->shape);
   }
   const gsize moments = g_str_equal(s->optimizer, "sgd") ? 1 : 2, averages = s->ema > 0 ? 1 : 0;
   e->weights = (n * (2 + moments + 2 * averages) + 2 * states) * sizeof(float);
-  e->checkpoint = (n * (1 + moments + averages) + states) * sizeof(float);
+  e->checkpoint = 2 * largest * sizeof(float); /* to fetch and to turn one tensor */
+  e->resume = (n * (1 + moments + averages) + states) * sizeof(float) + e->checkpoint;
   /* The norm reads the gradient; the update reads and writes weights, moments and average; packing follows.
    */
   if (s->accumulate > 1) e->weights += n * sizeof(float);
@@ -103,7 +108,8 @@ static gboolean count_eval(Job *j, int n, int w, int h, double *seconds, GError 
     ok = tm_rates_step(j->rates, plan, i, &one, error);
     if (ok) *seconds += one;
   }
-  if (ok) j->out->validation += plan->arena_bytes + needs;
+  if (ok) j->out->validation += needs;
+  if (ok) j->guests[j->n_guests++] = plan->arena_bytes;
   tm_graph_free(eval.graph);
   return ok;
 }
@@ -153,7 +159,7 @@ static gboolean open_job(Job *j, GError **error) {
 
 /* All but the step itself. */
 static gsize beside(const TmEstimate *e) {
-  return e->process + e->weights + e->validation + e->pictures + e->checkpoint;
+  return e->process + e->weights + e->validation + e->pictures + e->checkpoint + e->resume;
 }
 
 /* The graph, as it fits the limit. */
@@ -167,8 +173,11 @@ static gboolean fit(Job *j, GError **error) {
       !count_arrays(j, error) || !count_validation(j, error))
     return FALSE;
   count_pictures(j);
+  const gsize later = j->out->validation + j->out->pictures + j->out->checkpoint;
+  j->out->resume -= MIN(j->out->resume, later);
   if (limit == 0) return TRUE;
   const gsize others = beside(j->out);
+  memcpy(shape.guests, j->guests, sizeof shape.guests);
   tm_train_graph_clear(&j->train);
   return tm_recompute_fit(&j->train, &shape, j->backend, j->rates, limit, others, error);
 }
@@ -181,6 +190,7 @@ static gboolean estimate(Job *j, GError **error) {
       !tm_backend_needs(j->backend, j->plan, &e->engine, error))
     return FALSE;
   e->activations = j->plan->arena_bytes;
+  e->validation += tm_guests_beside(j->guests, e->activations);
   e->memory = beside(e) + e->activations + e->engine;
   e->step_s = e->step_s * j->settings->accumulate + e->update_s;
   e->steps = MAX(tm_dataset_n_split(j->data, TM_SPLIT_TRAIN) / (guint)j->settings->batch, 1);

@@ -27,9 +27,10 @@ typedef struct {
   gsize activations; /* of a training step */
   gsize weights;     /* weights, gradients, moments, averages */
   gsize engine;      /* packed weights and work space */
-  gsize validation;  /* the programs that judge and draw, all of the above of theirs */
+  gsize validation;  /* the programs that judge and draw: of the above what does not lie in the step's */
   gsize pictures;    /* decoded ones, batches on their way */
   gsize checkpoint;  /* while one is written */
+  gsize resume;      /* more than the three above, when a run is gone on with: its checkpoint, read before them */
   gsize memory;      /* the peak: all of these */
   /* seconds */
   double update_s; /* of a step: the optimizer */

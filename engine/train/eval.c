@@ -45,6 +45,7 @@ gboolean tm_eval_graph(TmEval *e, const TmSettings *s, guint classes, TmDType pr
 static gboolean build(TmSession *s, TmEval *e, GError **error) {
   TmProgramOptions options;
   if (!tm_eval_graph(e, s->settings, s->classes, s->precision, &options, error)) return FALSE;
+  options.host = s->program;
   e->program = tm_program_new(s->backend, s->params, e->graph, &options, error);
   return e->program != NULL;
 }

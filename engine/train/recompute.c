@@ -44,12 +44,24 @@ static gboolean build(const Search *s, TmTrainGraph *t, GError **error) {
   return tm_train_graph_build(t, x->settings, x->classes, x->batch, x->w, x->h, &s->drop, error);
 }
 
+gsize tm_guests_beside(const gsize guests[TM_GUESTS], gsize arena) {
+  gsize bytes = 0;
+  for (guint i = 0; i < TM_GUESTS; i++)
+    if (guests[i] > arena) bytes += guests[i];
+  return bytes;
+}
+
+/* The step's arena, and those that do not fit into it. */
+static gsize arenas(const Search *s, gsize arena) {
+  return arena + tm_guests_beside(s->shape->guests, arena);
+}
+
 /* Bytes a step needs as things are dropped now. */
 static gboolean need_of(Search *s, gsize *bytes, GError **error) {
   g_auto(TmTrainGraph) t = {0};
   g_autoptr(TmProgram) plan = build(s, &t, error) ? plan_of(s, &t, error) : NULL;
   if (!plan) return FALSE;
-  *bytes = plan->arena_bytes + s->engine;
+  *bytes = arenas(s, plan->arena_bytes) + s->engine;
   s->least = MIN(s->least, *bytes);
   return TRUE;
 }
@@ -146,7 +158,7 @@ static gboolean search(Search *s, GError **error) {
 static gboolean needs_of(Search *s, const TmTrainGraph *t, gsize *arena, GError **error) {
   g_autoptr(TmProgram) plan = plan_of(s, t, error);
   if (!plan || !tm_backend_needs(s->backend, plan, &s->engine, error)) return FALSE;
-  *arena = plan->arena_bytes;
+  *arena = arenas(s, plan->arena_bytes);
   return TRUE;
 }
 
@@ -155,13 +167,13 @@ gboolean tm_recompute_fit(TmTrainGraph *t, const TmTrainShape *shape, TmBackend 
   g_auto(Search) s = {.shape = shape,
                       .backend = backend,
                       .rates = rates,
-                      .least = G_MAXSIZE,
                       .limit = limit,
                       .beside = beside,
                       .choices = g_array_new(FALSE, FALSE, sizeof(Choice))};
   gsize arena;
   if (!build(&s, t, error) || !needs_of(&s, t, &arena, error)) return FALSE;
   if (arena + s.engine + beside <= limit) return TRUE;
+  s.least = arena + s.engine;
   g_autoptr(TmProgram) plan = plan_of(&s, t, error);
   if (!plan || !list_choices(&s, t, plan, error)) return FALSE;
   tm_give_back_memory(); /* what measuring took */

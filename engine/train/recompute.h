@@ -7,8 +7,10 @@
 #include "engine/train/train_graph.h"
 
 /** What a process that has not trained yet will have grown by, besides what is planned: libraries' code as it is
- * first used, the heap's gaps, threads' stacks. Measured: 20 to 30 MB, whatever the net. */
-enum { TM_PROCESS_GROWS = 32 << 20 };
+ * first used, the heap's gaps, threads' stacks. Measured: 20 MB for a step, 50 for a whole run, whatever the net. */
+enum { TM_PROCESS_GROWS = 48 << 20 };
+
+enum { TM_GUESTS = 2 };
 
 /* How a training graph is built, but for what is recomputed. */
 typedef struct {
@@ -16,7 +18,11 @@ typedef struct {
   guint classes;
   int batch, w, h;
   TmDType precision;
+  gsize guests[TM_GUESTS]; /* arenas of programs that lie in the step's where it is large enough; 0: none */
 } TmTrainShape;
+
+/** Bytes of those that need an arena of their own beside one of @arena bytes. */
+gsize tm_guests_beside(const gsize guests[TM_GUESTS], gsize arena);
 
 /** Builds @t (zeroed before) so that its arena, what `prepare` takes, and the @beside bytes that the run needs
  * otherwise stay within @limit bytes: without recomputing when that fits, else with the cheapest set found.

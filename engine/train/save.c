@@ -21,6 +21,22 @@ static TmView view_of(float *array, const TmParam *p) {
   return (TmView){.data = array + p->offset, .dtype = TM_F32, .shape = p->shape, .ld = p->shape.c};
 }
 
+static gboolean fetch(gpointer session, gconstpointer from, TmShape shape, float *to, GError **error) {
+  const TmSession *s = session;
+  const TmView view = {.data = (gpointer)from, .dtype = TM_F32, .shape = shape, .ld = shape.c};
+  return tm_backend_read(s->backend, &view, to, TM_F32, error);
+}
+
+/* Fetched when it is written: a second copy of all arrays would be the largest thing in memory after the step. */
+static void add_later(TmSession *s, TmCheckpoint *c, const char *prefix, float *array, gboolean trained) {
+  for (guint i = 0; array && i < s->params->list->len; i++) {
+    const TmParam *p = &g_array_index(s->params->list, TmParam, i);
+    if (p->trained != trained || !kept(p)) continue;
+    g_autofree char *name = g_strconcat(prefix, p->name, NULL);
+    tm_checkpoint_add_read(c, name, p->shape, array + p->offset, fetch, s);
+  }
+}
+
 static gboolean add_array(TmSession *s, TmCheckpoint *c, const char *prefix, float *array, gboolean trained,
                           GError **error) {
   for (guint i = 0; array && i < s->params->list->len; i++) {
@@ -197,16 +213,23 @@ static gboolean save_parked(TmSession *s, GError **error) {
 gboolean tm_session_save_last(TmSession *s, GError **error) {
   if (s->parked) return save_parked(s, error);
   if (!sound(s, error)) return FALSE;
-  g_autoptr(TmCheckpoint) c = tm_session_checkpoint(s, error);
-  return c && tm_run_flush(s->run, error) && tm_run_write_last(s->run, c, error);
+  g_autoptr(TmCheckpoint) c = tm_checkpoint_new();
+  write_meta(s, c);
+  add_later(s, c, "", s->params->value, TRUE);
+  add_later(s, c, "", s->params->state, FALSE);
+  add_later(s, c, "optimizer.m.", s->m, TRUE);
+  add_later(s, c, "optimizer.v.", s->v, TRUE);
+  add_later(s, c, "ema.", s->ema, TRUE);
+  return tm_run_flush(s->run, error) && tm_run_write_last(s->run, c, error);
 }
 
 gboolean tm_session_save_best(TmSession *s, GError **error) {
   if (!sound(s, error)) return FALSE;
   g_autoptr(TmCheckpoint) c = tm_checkpoint_new();
   write_meta(s, c);
-  return add_array(s, c, "", s->ema ? s->ema : s->params->value, TRUE, error) &&
-         add_array(s, c, "", s->params->state, FALSE, error) && tm_run_write_best(s->run, c, error);
+  add_later(s, c, "", s->ema ? s->ema : s->params->value, TRUE);
+  add_later(s, c, "", s->params->state, FALSE);
+  return tm_run_write_best(s->run, c, error);
 }
 
 /* Settings that a run cannot change on its way: the net's form, and what says which picture comes at which

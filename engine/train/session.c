@@ -445,6 +445,9 @@ gsize tm_session_memory(const TmSession *s) {
   const gsize arrays =
       n * (gsize)(2 + (s->m != NULL) + (s->v != NULL) + (s->sum != NULL) + (s->ema != NULL) + (s->held != NULL));
   gsize bytes = (arrays + 2 * s->params->n_state) * sizeof(float) + s->program->arena_bytes;
-  for (guint i = 0; i < s->evals->len; i++) bytes += ((TmEval *)s->evals->pdata[i])->program->arena_bytes;
+  for (guint i = 0; i < s->evals->len; i++) {
+    const TmProgram *p = ((TmEval *)s->evals->pdata[i])->program;
+    if (!p->guest) bytes += p->arena_bytes;
+  }
   return bytes;
 }

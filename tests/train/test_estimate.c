@@ -50,7 +50,7 @@ static void test_memory(Fixture *f, gconstpointer data) {
   g_assert_cmpuint(e->weights + gaps, >=, arrays);
   g_assert_cmpuint(e->memory, ==,
                    e->process + e->activations + e->weights + e->engine + e->validation + e->pictures +
-                       e->checkpoint);
+                       e->checkpoint + e->resume);
   g_assert_cmpuint(e->process, >, 1 << 20);
 }
 

@@ -186,6 +186,28 @@ static void test_limit(Fixture *f, gconstpointer data) {
   g_assert_true(smaller);
 }
 
+/* The programs that judge lie in the step's arena, and what they leave there changes no step. */
+static void test_judged_between(Fixture *f, gconstpointer data) {
+  (void)data;
+  g_autoptr(FixtureFolder) a = fixture_folder(), b = fixture_folder();
+  g_autoptr(TmSession) plain = fixture_session(f->data, &f->settings, a, FALSE),
+                       judged = fixture_session(f->data, &f->settings, b, FALSE);
+  judged->eval_pixels = 1; /* a picture at a time: less than a step, in so small a net too */
+  for (int i = 0; i < 3; i++) {
+    TmStepResult x, y;
+    g_auto(TmScore) score = {0};
+    g_assert_true(tm_session_step(plain, &x, NULL) && tm_session_step(judged, &y, NULL));
+    fixture_same_bytes(&x.loss, &y.loss, sizeof x.loss);
+    fixture_same_bytes(&x.grad_norm, &y.grad_norm, sizeof x.grad_norm);
+    g_assert_true(tm_session_validate(judged, &score, NULL));
+    if (plain->at.step == plain->steps) break; /* the caller's business */
+  }
+  g_assert_cmpuint(judged->evals->len, >, 0);
+  for (guint i = 0; i < judged->evals->len; i++)
+    g_assert_true(((TmEval *)judged->evals->pdata[i])->program->arena == judged->program->arena);
+  g_assert_cmpuint(tm_session_memory(judged), ==, tm_session_memory(plain));
+}
+
 /* ---- accumulating ---- */
 
 static float *step_gradient(Fixture *f, int accumulate, double *loss) {
@@ -254,6 +276,7 @@ int main(int argc, char **argv) {
   }
     ADD("same bits", test_same_bits)
     ADD("never kept", test_never_kept)
+    ADD("judged between", test_judged_between)
     ADD("refuses", test_refuses)
     ADD("accumulates", test_accumulates)
     ADD("accumulate takes less", test_accumulate_takes_less)
