@@ -2,32 +2,38 @@
 
 #include <glib/gi18n.h>
 
+#include "app/data_checks.h"
+#include "app/data_inspector.h"
 #include "ui/adaptive.h"
-#include "ui/class_toggles.h"
+#include "ui/class_chips.h"
 #include "ui/gallery.h"
-#include "ui/mask_view.h"
+#include "ui/picture_query.h"
 #include "ui/share_bars.h"
 #include "ui/words.h"
 
-enum { MOST_FINDINGS = 200, N_SPLIT_BUTTONS = TM_N_SPLITS + 1 };
+enum { N_SPLIT_BUTTONS = TM_N_SPLITS + 1, CHIPS_WIDE = 6, CHIPS_STACKED = 2 };
 
 struct _TmPageData {
   GtkBox parent;
-  GtkWidget *header, *splits, *back, *add, *panel_button, *stack, *empty, *page_bin, *flap, *cards_bin,
-      *top_row, *shares_card, *void_share, *shares_waiting, *checks_card, *checks_count, *rescan, *scanning,
-      *scanning_text, *scanning_bar, *cancel, *findings, *gallery_box, *panel, *panel_box, *name, *previous,
-      *next, *about, *view_box, *pixel, *opacity_scale, *opacity_value, *all_classes;
+  GtkWidget *header, *splits, *back, *add, *panel_button, *search_bar, *search, *stack, *empty, *page_bin,
+      *flap, *cards_bin, *top_row, *shares_card, *void_share, *shares_waiting, *checks_card, *checks_count,
+      *rescan, *scanning, *scanning_text, *scanning_bar, *cancel, *checks_bin, *filter_row, *chips_bin,
+      *no_filter, *matches, *gallery_stack, *gallery_box, *nothing, *panel, *panel_box;
   GtkWidget *split_button[N_SPLIT_BUTTONS]; /* all, then by split */
   TmGallery *gallery;
   TmShareBars *bars;
-  TmClassToggles *toggles;
-  TmMaskView *view;
+  TmClassChips *chips;
+  TmDataInspector *inspector;
+  GSimpleActionGroup *actions;
+  TmPictureQuery *query;
+  GArray *issue_entries; /* guint: of the finding whose pictures are shown; NULL: none */
+  int split;             /* -1: all */
   TmProject *project;
   TmDataset *shown;         /* only compared */
+  char *shown_path;         /* of its folder */
+  char *looked_at;          /* key of the picture in the panel */
   const TmScan *shown_scan; /* only compared */
   gint64 scan_began;
-  guint entry; /* in the panel */
-  GCancellable *reading;
 };
 
 static void page_iface(TmPageInterface *i);
@@ -35,209 +41,88 @@ static void page_iface(TmPageInterface *i);
 G_DEFINE_FINAL_TYPE_WITH_CODE(TmPageData, tm_page_data, GTK_TYPE_BOX,
                               G_IMPLEMENT_INTERFACE(TM_TYPE_PAGE, page_iface))
 
-/* ---- one picture in large ---- */
+/* ---- which pictures ---- */
 
-typedef struct {
-  TmDataset *dataset;
-  guint entry;
-} Reading;
-
-static void reading_free(gpointer data) {
-  Reading *r = data;
-  tm_dataset_unref(r->dataset);
-  g_free(r);
+static gboolean wanted(guint entry, gpointer user) {
+  TmPageData *p = user;
+  return tm_picture_query_matches(p->query, p->shown, p->shown_scan, tm_project_alike(p->project), entry);
 }
 
-static void read_picture(GTask *task, gpointer source, gpointer data, GCancellable *cancel) {
-  (void)source;
-  Reading *r = data;
-  if (g_cancellable_is_cancelled(cancel)) { /* the person went on before its turn came */
-    g_task_return_pointer(task, NULL, NULL);
-    return;
-  }
-  g_auto(TmSample) s = {0};
-  GError *error = NULL;
-  if (!tm_dataset_read(r->dataset, r->entry, &s, &error))
-    g_task_return_error(task, error);
-  else
-    g_task_return_pointer(task,
-                          tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels),
-                                       tm_dataset_classes(r->dataset)),
-                          (GDestroyNotify)tm_scene_unref);
+static void show_matches(TmPageData *p) {
+  const guint all = p->shown ? tm_dataset_n(p->shown) : 0;
+  guint n = 0;
+  for (guint i = 0; i < all; i++) n += wanted(i, p);
+  g_autofree char *count = tm_words_count(n),
+                  *text = n == all ? NULL : g_strdup_printf(ngettext("%s match", "%s match", n), count);
+  gtk_label_set_label(GTK_LABEL(p->matches), text ? text : "");
+  gtk_stack_set_visible_child_name(GTK_STACK(p->gallery_stack), n || !all ? "some" : "none");
+  gtk_widget_set_visible(p->no_filter, p->issue_entries != NULL);
 }
 
-static const char *split_words(TmSplit s) {
-  return s == TM_SPLIT_TRAIN ? _("Training") : s == TM_SPLIT_VAL ? _("Validation") : _("Test");
+static void filter(TmPageData *p) {
+  if (!p->shown) return;
+  g_clear_pointer(&p->query, tm_picture_query_free);
+  p->query =
+      tm_picture_query_new(gtk_editable_get_text(GTK_EDITABLE(p->search)), tm_dataset_classes(p->shown));
+  const GArray *chosen = tm_class_chips_chosen(p->chips);
+  for (guint i = 0; i < chosen->len; i++)
+    tm_picture_query_add_class(p->query, g_array_index(chosen, guint, i));
+  if (p->split >= 0) tm_picture_query_set_split(p->query, (TmSplit)p->split);
+  if (p->issue_entries) tm_picture_query_set_entries(p->query, p->issue_entries);
+  tm_gallery_set_filter(p->gallery, tm_picture_query_asks(p->query) ? wanted : NULL, p);
+  show_matches(p);
 }
 
-static void picture_read(GObject *source, GAsyncResult *result, gpointer user) {
-  (void)user;
-  TmPageData *p = TM_PAGE_DATA(source);
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TmScene) scene = g_task_propagate_pointer(G_TASK(result), &error);
-  const Reading *r = g_task_get_task_data(G_TASK(result));
-  if (!p->view || r->dataset != p->shown || r->entry != p->entry || (!scene && !error)) return;
-  tm_mask_view_set_placeholder(p->view, error ? error->message : NULL);
-  tm_mask_view_set_scene(p->view, scene);
-  const TmEntry *e = tm_dataset_entry(r->dataset, r->entry);
-  g_autofree char *about = scene ? g_strdup_printf("%s · %d × %d", split_words(e->split), scene->w, scene->h)
-                                 : g_strdup(split_words(e->split));
-  gtk_label_set_label(GTK_LABEL(p->about), about);
-  if (!scene || !scene->truth) {
-    tm_class_toggles_set_shares(p->toggles, NULL);
-    return;
-  }
-  g_autofree double *shares = g_new(double, scene->classes->n + 1);
-  tm_scene_shares(scene, scene->truth, shares);
-  tm_class_toggles_set_shares(p->toggles, shares);
+static void clear_filter(TmPageData *p) {
+  g_clear_pointer(&p->issue_entries, g_array_unref);
+  gtk_editable_set_text(GTK_EDITABLE(p->search), "");
+  gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(p->split_button[0]), TRUE);
+  tm_class_chips_clear(p->chips); /* which filters */
 }
 
-static void show_picture(TmPageData *p, guint entry) {
-  if (!p->shown || entry >= tm_dataset_n(p->shown)) return;
-  p->entry = entry;
-  gtk_label_set_label(GTK_LABEL(p->name), tm_dataset_entry(p->shown, entry)->name);
-  if (p->reading) g_cancellable_cancel(p->reading);
-  g_clear_object(&p->reading);
-  p->reading = g_cancellable_new();
-  Reading *r = g_new(Reading, 1);
-  r->dataset = tm_dataset_ref(p->shown);
-  r->entry = entry;
-  g_autoptr(GTask) task = g_task_new(p, p->reading, picture_read, NULL);
-  g_task_set_check_cancellable(task, FALSE);
-  g_task_set_task_data(task, r, reading_free);
-  g_task_run_in_thread(task, read_picture);
+static void show_issue(TmDataChecks *c, guint index, TmPageData *p) {
+  (void)c;
+  GPtrArray *all = tm_project_issues(p->project);
+  if (!all || index >= all->len) return;
+  clear_filter(p);
+  p->issue_entries = g_array_copy(((TmIssue *)all->pdata[index])->entries);
+  filter(p);
 }
 
 static void selected(TmGallery *g, guint entry, TmPageData *p) {
   (void)g;
-  show_picture(p, entry);
+  if (!p->shown || entry >= tm_dataset_n(p->shown)) return;
+  g_free(p->looked_at);
+  p->looked_at = tm_dataset_key(p->shown, entry);
+  tm_data_inspector_show(p->inspector, entry);
 }
 
 static void activated(TmGallery *g, guint entry, TmPageData *p) {
   (void)g;
-  show_picture(p, entry);
+  tm_data_inspector_show(p->inspector, entry);
   adw_flap_set_reveal_flap(ADW_FLAP(p->flap), TRUE);
 }
 
-static void pointed(TmMaskView *v, int x, int y, TmPageData *p) {
-  TmScene *s = tm_mask_view_get_scene(v);
-  if (!s || x < 0) {
-    gtk_label_set_label(GTK_LABEL(p->pixel), " ");
-    return;
-  }
-  gsize at = (gsize)y * s->w + x;
-  g_autofree char *what =
-      s->truth ? g_strdup_printf("%s %u", tm_scene_class_name(s, s->truth[at]), s->truth[at]) : g_strdup("");
-  g_autofree char *text = g_strdup_printf("%s · %u %u %u · x %d, y %d", what, s->rgb[at * 3],
-                                          s->rgb[at * 3 + 1], s->rgb[at * 3 + 2], x, y);
-  gtk_label_set_label(GTK_LABEL(p->pixel), text);
+static void go(TmDataInspector *i, int by, TmPageData *p) {
+  (void)i;
+  tm_gallery_go(p->gallery, by);
 }
 
-static void go_previous(TmPageData *p) {
-  tm_gallery_go(p->gallery, -1);
-}
-static void go_next(TmPageData *p) {
-  tm_gallery_go(p->gallery, 1);
-}
-static void show_all(TmPageData *p) {
-  tm_class_toggles_only(p->toggles, G_MAXUINT);
+static void overlay(TmDataInspector *i, double opacity, TmPageData *p) {
+  (void)i;
+  tm_gallery_set_opacity(p->gallery, opacity);
 }
 
-static void opacity_changed(TmPageData *p) {
-  double v = gtk_range_get_value(GTK_RANGE(p->opacity_scale)) / 100;
-  g_autofree char *text = tm_words_percent(v);
-  gtk_label_set_label(GTK_LABEL(p->opacity_value), text);
-  tm_mask_view_set_opacity(p->view, v);
-  tm_gallery_set_opacity(p->gallery, v);
-}
-
-static void hidden_changed(TmPageData *p) {
-  guint n;
-  const gboolean *hidden = tm_class_toggles_hidden(p->toggles, &n);
-  tm_mask_view_set_hidden(p->view, hidden, n);
-}
-
+/* Not while something is typed. */
 static gboolean key(GtkEventControllerKey *k, guint val, guint code, GdkModifierType state, TmPageData *p) {
   (void)k;
   (void)code;
-  if (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) return FALSE;
-  double v = gtk_range_get_value(GTK_RANGE(p->opacity_scale));
-  switch (val) {
-  case GDK_KEY_Page_Up:
-    go_previous(p);
-    return TRUE;
-  case GDK_KEY_Page_Down:
-    go_next(p);
-    return TRUE;
-  case GDK_KEY_bracketleft:
-    gtk_range_set_value(GTK_RANGE(p->opacity_scale), v - 5);
-    return TRUE;
-  case GDK_KEY_bracketright:
-    gtk_range_set_value(GTK_RANGE(p->opacity_scale), v + 5);
-    return TRUE;
-  default:
-    return FALSE;
-  }
+  GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(p));
+  GtkWidget *focus = root ? gtk_root_get_focus(root) : NULL;
+  return !(focus && GTK_IS_EDITABLE(focus)) && tm_data_inspector_key(p->inspector, val, state);
 }
 
 /* ---- the scan ---- */
-
-static const char *finding_icon(TmFindingKind k) {
-  if (k == TM_FINDING_NOTE) return "dialog-information-symbolic";
-  return k == TM_FINDING_UNREADABLE ? "dialog-error-symbolic" : "dialog-warning-symbolic";
-}
-
-static void add_row(TmPageData *p, const char *icon, const char *text, const char *subtitle) {
-  GtkWidget *row = adw_action_row_new();
-  g_autofree char *title = g_markup_escape_text(text, -1);
-  adw_preferences_row_set_title(ADW_PREFERENCES_ROW(row), title);
-  if (subtitle) adw_action_row_set_subtitle(ADW_ACTION_ROW(row), subtitle);
-  adw_action_row_set_icon_name(ADW_ACTION_ROW(row), icon);
-  adw_action_row_set_title_lines(ADW_ACTION_ROW(row), 4);
-  gtk_widget_set_tooltip_text(row, text);
-  gtk_list_box_append(GTK_LIST_BOX(p->findings), row);
-}
-
-static void clear_rows(TmPageData *p) {
-  for (GtkWidget *row; (row = gtk_widget_get_first_child(p->findings));)
-    gtk_list_box_remove(GTK_LIST_BOX(p->findings), row);
-}
-
-static void show_notes(TmPageData *p) {
-  for (const char *const *note = tm_dataset_notes(p->shown); note && *note; note++)
-    add_row(p, "dialog-information-symbolic", *note, NULL);
-}
-
-static void show_findings(TmPageData *p, const TmScan *s) {
-  clear_rows(p);
-  guint open = 0, shown = 0;
-  for (guint i = 0; i < s->findings->len; i++)
-    open += ((TmFinding *)s->findings->pdata[i])->kind != TM_FINDING_NOTE;
-  for (guint pass = 0; pass < 2; pass++) { /* what needs a look first, then the harmless */
-    for (guint i = 0; i < s->findings->len && shown < MOST_FINDINGS; i++) {
-      const TmFinding *f = s->findings->pdata[i];
-      if ((f->kind == TM_FINDING_NOTE) != (pass == 1)) continue;
-      add_row(p, finding_icon(f->kind), f->text, f->leaves_out ? _("Left out of training") : NULL);
-      shown++;
-    }
-  }
-  if (s->findings->len > shown) {
-    g_autofree char *more =
-        g_strdup_printf(_("And %u more. “tarmac inspect” lists all of them."), s->findings->len - shown);
-    add_row(p, "dialog-information-symbolic", more, NULL);
-  }
-  show_notes(p);
-  g_autofree char *n = tm_words_count(s->n_entries - s->n_left_out), *all = tm_words_count(s->n_entries);
-  g_autofree char *good = g_strdup_printf(_("%s of %s pictures can be trained on"), n, all);
-  g_autofree char *sizes =
-      s->min_w == s->max_w && s->min_h == s->max_h
-          ? g_strdup_printf(_("All are %d × %d"), s->min_w, s->min_h)
-          : g_strdup_printf(_("From %d × %d to %d × %d"), s->min_w, s->min_h, s->max_w, s->max_h);
-  add_row(p, "object-select-symbolic", good, sizes);
-  g_autofree char *count = g_strdup_printf(ngettext("%u to look at", "%u to look at", open), open);
-  gtk_label_set_label(GTK_LABEL(p->checks_count), count);
-  gtk_widget_set_visible(p->checks_count, open > 0);
-}
 
 static void show_shares(TmPageData *p, const TmScan *s, const TmClassTable *t) {
   g_autofree double *shares = g_new0(double, t->n);
@@ -262,21 +147,26 @@ static void show_scan(TmPageData *p) {
   p->shown_scan = s;
   gtk_widget_set_visible(p->shares_waiting, !s);
   gtk_widget_set_visible(GTK_WIDGET(p->bars), s != NULL);
+  gtk_widget_set_sensitive(GTK_WIDGET(p->chips), s != NULL);
+  const guint open = tm_data_checks_open(p->project);
+  g_autofree char *count = g_strdup_printf(ngettext("%u to fix", "%u to fix", open), open);
+  gtk_label_set_label(GTK_LABEL(p->checks_count), count);
+  gtk_widget_set_visible(p->checks_count, open > 0);
   if (!s) {
-    clear_rows(p);
-    gtk_widget_set_visible(p->checks_count, FALSE);
     gtk_label_set_label(GTK_LABEL(p->void_share), "");
     tm_gallery_set_flagged(p->gallery, NULL);
     return;
   }
-  show_findings(p, s);
   show_shares(p, s, tm_dataset_classes(p->shown));
   g_autofree gboolean *flagged = g_new0(gboolean, MAX(tm_dataset_n(p->shown), 1u));
-  for (guint i = 0; i < s->findings->len; i++) {
-    const TmFinding *f = s->findings->pdata[i];
-    if (f->kind != TM_FINDING_NOTE && f->entry < tm_dataset_n(p->shown)) flagged[f->entry] = TRUE;
+  GPtrArray *issues = tm_project_issues(p->project);
+  for (guint i = 0; issues && i < issues->len; i++) {
+    const TmIssue *x = issues->pdata[i];
+    for (guint k = 0; x->level != TM_ISSUE_HINT && k < x->entries->len; k++)
+      flagged[g_array_index(x->entries, guint, k)] = TRUE;
   }
   tm_gallery_set_flagged(p->gallery, flagged);
+  if (p->query && tm_picture_query_asks(p->query)) filter(p);
 }
 
 /* Nothing for the first seconds, then how far it is. */
@@ -302,7 +192,8 @@ static void show_progress(TmPageData *p) {
 static void split_toggled(GtkToggleButton *b, TmPageData *p) {
   if (!gtk_toggle_button_get_active(b)) return;
   for (int i = 0; i < N_SPLIT_BUTTONS; i++)
-    if (p->split_button[i] == GTK_WIDGET(b)) tm_gallery_set_split(p->gallery, i - 1);
+    if (p->split_button[i] == GTK_WIDGET(b)) p->split = i - 1;
+  filter(p);
 }
 
 static void show_splits(TmPageData *p) {
@@ -318,10 +209,7 @@ static void show_splits(TmPageData *p) {
 }
 
 static void show_badge(TmPageData *p) {
-  const TmScan *s = tm_project_scan(p->project);
-  guint open = 0;
-  for (guint i = 0; s && i < s->findings->len; i++)
-    open += ((TmFinding *)s->findings->pdata[i])->kind != TM_FINDING_NOTE;
+  const guint open = tm_data_checks_open(p->project);
   g_autofree char *text = open ? g_strdup_printf("%u", open) : NULL;
   g_autofree char *name = open
                               ? g_strdup_printf(ngettext("Data, %u finding", "Data, %u findings", open), open)
@@ -329,21 +217,35 @@ static void show_badge(TmPageData *p) {
   tm_page_badge(TM_PAGE(p), text, name, TRUE);
 }
 
+/* Another dataset begins anew; the same one after a change keeps what was looked at. */
+static void show_dataset(TmPageData *p, TmDataset *d) {
+  const char *path = d ? tm_dataset_path(d) : NULL;
+  const gboolean same = d && g_strcmp0(path, p->shown_path) == 0;
+  g_autofree char *looked_at =
+      same ? g_strdup(p->looked_at) : NULL; /* the gallery selects its first meanwhile */
+  p->shown = d;
+  p->shown_scan = NULL;
+  g_free(p->shown_path);
+  p->shown_path = g_strdup(path);
+  g_clear_pointer(&p->issue_entries, g_array_unref);
+  tm_gallery_set_filter(p->gallery, NULL, NULL);
+  g_clear_pointer(&p->query, tm_picture_query_free);
+  const GArray *chosen = tm_class_chips_chosen(p->chips);
+  if (!same || chosen->len == 0 || !d) tm_class_chips_set_classes(p->chips, d ? tm_dataset_classes(d) : NULL);
+  if (!same) gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(p->split_button[0]), TRUE);
+  show_splits(p);
+  tm_gallery_set_dataset(p->gallery, d);
+  gtk_stack_set_visible_child_name(GTK_STACK(p->stack), d ? "pictures" : "empty");
+  filter(p);
+  for (guint i = 0; looked_at && i < tm_dataset_n(d); i++) {
+    g_autofree char *key = tm_dataset_key(d, i);
+    if (strcmp(key, looked_at) == 0) tm_gallery_select(p->gallery, i);
+  }
+}
+
 static void project_changed(TmPageData *p) {
   TmDataset *d = tm_project_dataset(p->project);
-  if (d != p->shown) {
-    p->shown = d;
-    p->shown_scan = NULL;
-    tm_mask_view_set_scene(p->view, NULL);
-    tm_class_toggles_set_classes(p->toggles, d ? tm_dataset_classes(d) : NULL);
-    if (d) hidden_changed(p);
-    clear_rows(p);
-    if (d) show_notes(p);
-    show_splits(p);
-    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(p->split_button[0]), TRUE);
-    tm_gallery_set_dataset(p->gallery, d);
-    gtk_stack_set_visible_child_name(GTK_STACK(p->stack), d ? "pictures" : "empty");
-  }
+  if (d != p->shown) show_dataset(p, d);
   if (d) show_scan(p);
   show_badge(p);
   show_progress(p);
@@ -366,17 +268,22 @@ static void lay_out(TmPageData *p) {
   gtk_box_set_homogeneous(GTK_BOX(p->top_row), !stacked);
   gtk_widget_set_visible(p->shares_card, !narrow);
   gtk_widget_set_visible(p->add, !narrow);
+  tm_class_chips_set_room(p->chips, narrow ? 1 : stacked ? CHIPS_STACKED : CHIPS_WIDE);
   adw_header_bar_set_decoration_layout(ADW_HEADER_BAR(p->header), narrow ? ":close" : NULL);
   show_splits(p);
 }
 
 static void dispose(GObject *o) {
   TmPageData *p = TM_PAGE_DATA(o);
-  if (p->reading) g_cancellable_cancel(p->reading);
-  g_clear_object(&p->reading);
   if (p->project) g_signal_handlers_disconnect_by_data(p->project, p);
+  if (p->gallery) tm_gallery_set_filter(p->gallery, NULL, NULL);
+  p->gallery = NULL;
   g_clear_object(&p->project);
-  p->view = NULL;
+  g_clear_object(&p->actions);
+  g_clear_pointer(&p->query, tm_picture_query_free);
+  g_clear_pointer(&p->issue_entries, g_array_unref);
+  g_clear_pointer(&p->shown_path, g_free);
+  g_clear_pointer(&p->looked_at, g_free);
   gtk_widget_dispose_template(GTK_WIDGET(o), TM_TYPE_PAGE_DATA);
   G_OBJECT_CLASS(tm_page_data_parent_class)->dispose(o);
 }
@@ -387,14 +294,15 @@ static void tm_page_data_class_init(TmPageDataClass *c) {
   g_type_ensure(TM_TYPE_ADAPTIVE);
   gtk_widget_class_set_template_from_resource(wc, "/io/github/tarmac/Tarmac/page_data.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, TmPageData, name)
-  BIND(header), BIND(splits), BIND(back), BIND(add), BIND(panel_button), BIND(stack), BIND(empty),
-      BIND(page_bin), BIND(flap), BIND(cards_bin), BIND(top_row);
-  BIND(shares_card), BIND(void_share), BIND(shares_waiting), BIND(checks_card), BIND(checks_count),
-      BIND(rescan), BIND(scanning);
-  BIND(scanning_text), BIND(scanning_bar), BIND(cancel), BIND(findings), BIND(gallery_box), BIND(panel),
-      BIND(panel_box), BIND(name);
-  BIND(previous), BIND(next), BIND(about), BIND(view_box), BIND(pixel), BIND(opacity_scale),
-      BIND(opacity_value), BIND(all_classes);
+  BIND(header), BIND(splits), BIND(back), BIND(add), BIND(panel_button), BIND(search_bar), BIND(search),
+      BIND(stack), BIND(empty);
+  BIND(page_bin), BIND(flap), BIND(cards_bin), BIND(top_row), BIND(shares_card), BIND(void_share),
+      BIND(shares_waiting);
+  BIND(checks_card), BIND(checks_count), BIND(rescan), BIND(scanning), BIND(scanning_text),
+      BIND(scanning_bar), BIND(cancel);
+  BIND(checks_bin), BIND(filter_row), BIND(chips_bin), BIND(no_filter), BIND(matches), BIND(gallery_stack),
+      BIND(gallery_box);
+  BIND(nothing), BIND(panel), BIND(panel_box);
 #undef BIND
 }
 
@@ -410,41 +318,84 @@ static void make_splits(TmPageData *p) {
     g_signal_connect(p->split_button[i], "toggled", G_CALLBACK(split_toggled), p);
 }
 
+static void do_clear_filter(GSimpleAction *a, GVariant *v, gpointer p) {
+  (void)a;
+  (void)v;
+  clear_filter(p);
+}
+
+static void do_search(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  (void)v;
+  TmPageData *p = user;
+  gtk_search_bar_set_search_mode(GTK_SEARCH_BAR(p->search_bar), TRUE);
+  gtk_widget_grab_focus(p->search);
+}
+
+static const GActionEntry entries[] = {
+    {.name = "clear-filter", .activate = do_clear_filter},
+    {.name = "search", .activate = do_search},
+};
+
+/* Within the page, since other pages have a search and an undo of their own. */
+static void add_shortcuts(TmPageData *p) {
+  static const struct {
+    guint key;
+    const char *action;
+  } all[] = {{GDK_KEY_f, "data.search"}, {GDK_KEY_z, "win.undo-change"}};
+  GtkEventController *c = gtk_shortcut_controller_new();
+  for (guint i = 0; i < G_N_ELEMENTS(all); i++)
+    gtk_shortcut_controller_add_shortcut(
+        GTK_SHORTCUT_CONTROLLER(c), gtk_shortcut_new(gtk_keyval_trigger_new(all[i].key, GDK_CONTROL_MASK),
+                                                     gtk_named_action_new(all[i].action)));
+  gtk_widget_add_controller(GTK_WIDGET(p), c);
+}
+
 static void tm_page_data_init(TmPageData *p) {
   gtk_widget_init_template(GTK_WIDGET(p));
+  p->split = -1;
   p->gallery = TM_GALLERY(tm_gallery_new());
   gtk_widget_set_hexpand(GTK_WIDGET(p->gallery), TRUE);
   gtk_box_append(GTK_BOX(p->gallery_box), GTK_WIDGET(p->gallery));
   p->bars = TM_SHARE_BARS(tm_share_bars_new());
   gtk_box_append(GTK_BOX(p->shares_card), GTK_WIDGET(p->bars));
-  p->view = TM_MASK_VIEW(tm_mask_view_new(TM_VIEW_TRUTH, _("Picture with its mask")));
-  gtk_box_append(GTK_BOX(p->view_box), GTK_WIDGET(p->view));
-  p->toggles = TM_CLASS_TOGGLES(tm_class_toggles_new(FALSE));
-  gtk_box_append(GTK_BOX(p->panel_box), GTK_WIDGET(p->toggles));
+  p->chips = TM_CLASS_CHIPS(tm_class_chips_new());
+  gtk_box_append(GTK_BOX(p->chips_bin), GTK_WIDGET(p->chips));
+  gtk_search_bar_connect_entry(GTK_SEARCH_BAR(p->search_bar), GTK_EDITABLE(p->search));
   make_splits(p);
+  p->actions = g_simple_action_group_new();
+  g_action_map_add_action_entries(G_ACTION_MAP(p->actions), entries, G_N_ELEMENTS(entries), p);
   g_signal_connect(p->gallery, "selected", G_CALLBACK(selected), p);
   g_signal_connect(p->gallery, "activated", G_CALLBACK(activated), p);
-  g_signal_connect(p->view, "pointed", G_CALLBACK(pointed), p);
-  g_signal_connect_swapped(p->toggles, "changed", G_CALLBACK(hidden_changed), p);
-  g_signal_connect_swapped(p->previous, "clicked", G_CALLBACK(go_previous), p);
-  g_signal_connect_swapped(p->next, "clicked", G_CALLBACK(go_next), p);
-  g_signal_connect_swapped(p->all_classes, "clicked", G_CALLBACK(show_all), p);
-  g_signal_connect_swapped(p->opacity_scale, "value-changed", G_CALLBACK(opacity_changed), p);
+  g_signal_connect_swapped(p->chips, "changed", G_CALLBACK(filter), p);
+  g_signal_connect_swapped(p->search, "search-changed", G_CALLBACK(filter), p);
+  g_signal_connect_swapped(p->no_filter, "clicked", G_CALLBACK(clear_filter), p);
   g_signal_connect_swapped(p->page_bin, "notify::narrow", G_CALLBACK(lay_out), p);
   g_signal_connect_swapped(p->cards_bin, "notify::narrow", G_CALLBACK(lay_out), p);
   GtkEventController *keys = gtk_event_controller_key_new();
   g_signal_connect(keys, "key-pressed", G_CALLBACK(key), p);
   gtk_widget_add_controller(GTK_WIDGET(p), keys);
-  opacity_changed(p);
+  add_shortcuts(p);
   lay_out(p);
 }
 
 TmPage *tm_page_data_new(TmProject *project) {
   TmPageData *p = g_object_new(TM_TYPE_PAGE_DATA, NULL);
   p->project = g_object_ref(project);
+  TmDataChecks *checks = tm_data_checks_new(project);
+  gtk_box_append(GTK_BOX(p->checks_bin), GTK_WIDGET(checks));
+  p->inspector = tm_data_inspector_new(project); /* before the page: it must know a new dataset first */
+  gtk_box_append(GTK_BOX(p->panel_box), GTK_WIDGET(p->inspector));
+  g_signal_connect(checks, "show-pictures", G_CALLBACK(show_issue), p);
+  g_signal_connect(p->inspector, "go", G_CALLBACK(go), p);
+  g_signal_connect(p->inspector, "overlay", G_CALLBACK(overlay), p);
   g_signal_connect_swapped(project, "changed", G_CALLBACK(project_changed), p);
   project_changed(p);
   return TM_PAGE(p);
+}
+
+static GActionGroup *actions(TmPage *page) {
+  return G_ACTION_GROUP(TM_PAGE_DATA(page)->actions);
 }
 
 static void set_folded(TmPage *page, gboolean folded) {
@@ -459,4 +410,5 @@ static void toggle_panel(TmPage *page) {
 static void page_iface(TmPageInterface *i) {
   i->set_folded = set_folded;
   i->toggle_panel = toggle_panel;
+  i->actions = actions;
 }

@@ -152,7 +152,26 @@ static void do_probe(GSimpleAction *a, GVariant *v, gpointer user) {
   tm_probe_card_go(TM_PAGE_TRAIN(user)->probe, g_variant_get_int32(v));
 }
 
+static void form_changed(TmPageTrain *p) {
+  p->preset_chosen = TRUE;
+  tm_page_train_replan(p);
+}
+
+/* Another page proposes a setting for the next run: "class_weights", "median". */
+static void do_set(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  TmPageTrain *p = user;
+  const char *option, *text;
+  TmSettings s;
+  g_variant_get(v, "(&s&s)", &option, &text);
+  tm_settings_form_get(p->form, &s);
+  if (!tm_settings_set(&s, option, text, NULL)) return;
+  tm_settings_form_set(p->form, &s);
+  form_changed(p);
+}
+
 static const GActionEntry entries[] = {
+    {.name = "set", .activate = do_set, .parameter_type = "(ss)"},
     {.name = "go", .activate = do_go},
     {.name = "step", .activate = do_step},
     {.name = "stop", .activate = do_stop},
@@ -173,11 +192,6 @@ static const GActionEntry entries[] = {
 static void live_change(TmLiveSettings *l, const char *key, const char *to, TmPageTrain *p) {
   (void)l;
   tm_page_train_change(p, key, to);
-}
-
-static void form_changed(TmPageTrain *p) {
-  p->preset_chosen = TRUE;
-  tm_page_train_replan(p);
 }
 
 static void probe_chosen(TmProbeCard *card, guint place, TmPageTrain *p) {

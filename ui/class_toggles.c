@@ -146,6 +146,12 @@ void tm_class_toggles_only(TmClassToggles *c, guint label) {
   g_signal_emit(c, signals[CHANGED], 0);
 }
 
+void tm_class_toggles_flip(TmClassToggles *c, guint index) {
+  if (index >= c->n) return;
+  GtkToggleButton *b = GTK_TOGGLE_BUTTON(c->button[index]);
+  gtk_toggle_button_set_active(b, !gtk_toggle_button_get_active(b));
+}
+
 void tm_class_toggles_set_shares(TmClassToggles *c, const double *shares) {
   for (guint i = 0; i < c->n && !c->chips; i++) {
     g_autofree char *text = shares ? tm_words_percent(shares[i]) : g_strdup("");

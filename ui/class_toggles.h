@@ -17,5 +17,7 @@ void tm_class_toggles_set_classes(TmClassToggles *c, const TmClassTable *t);
 const gboolean *tm_class_toggles_hidden(TmClassToggles *c, guint *n);
 /** Shows only @label (TM_VOID: only void), or all when it is G_MAXUINT. */
 void tm_class_toggles_only(TmClassToggles *c, guint label);
+/** Hides or shows one class (n: void), as a click does. */
+void tm_class_toggles_flip(TmClassToggles *c, guint index);
 /** Shares by class, then void, as text in the list; NULL takes them away. */
 void tm_class_toggles_set_shares(TmClassToggles *c, const double *shares);

@@ -18,7 +18,8 @@ struct _TmGallery {
   GHashTable *bound; /* set of GtkListItem */
   gboolean *flagged;
   double opacity;
-  int split;
+  TmGalleryFilter wanted;
+  gpointer wanted_user;
   gboolean stale; /* to be filled when it comes into view */
 };
 
@@ -122,13 +123,15 @@ static void bind(GtkSignalListItemFactory *f, GtkListItem *item, TmGallery *g) {
   guint entry = tm_entry_item_get_entry(gtk_list_item_get_item(item));
   const TmEntry *e = tm_dataset_entry(g->dataset, entry);
   g_hash_table_add(g->bound, item);
-  gtk_label_set_label(GTK_LABEL(c->badge), split_title(e->split));
+  gtk_label_set_label(GTK_LABEL(c->badge), e->left_out ? _("Left out") : split_title(e->split));
+  gtk_widget_set_opacity(c->cell, e->left_out ? 0.5 : 1);
   gtk_label_set_label(GTK_LABEL(c->name), e->name);
   gboolean flagged = g->flagged && g->flagged[entry];
   gtk_widget_set_visible(c->warning, flagged);
   gtk_widget_set_tooltip_text(c->cell, e->name);
   g_autofree char *label =
-      g_strdup_printf("%s, %s%s", e->name, split_title(e->split), flagged ? _(", has a finding") : "");
+      g_strdup_printf("%s, %s%s%s", e->name, split_title(e->split), flagged ? _(", has a finding") : "",
+                      e->left_out ? _(", left out") : "");
   gtk_accessible_update_property(GTK_ACCESSIBLE(c->picture), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
   c->scene = tm_thumbs_request(g->thumbs, entry, ready, c, &c->pending);
   paint(c);
@@ -162,8 +165,7 @@ static void fill(TmGallery *g) {
   guint n = g->dataset ? tm_dataset_n(g->dataset) : 0, kept = 0;
   g_autofree gpointer *all = g_new(gpointer, MAX(n, 1u));
   for (guint i = 0; i < n; i++)
-    if (g->split < 0 || (int)tm_dataset_entry(g->dataset, i)->split == g->split)
-      all[kept++] = tm_entry_item_new(i);
+    if (!g->wanted || g->wanted(i, g->wanted_user)) all[kept++] = tm_entry_item_new(i);
   g_list_store_splice(g->items, 0, g_list_model_get_n_items(G_LIST_MODEL(g->items)), all, kept);
   for (guint i = 0; i < kept; i++) g_object_unref(all[i]);
 }
@@ -197,7 +199,6 @@ static void tm_gallery_class_init(TmGalleryClass *c) {
 
 static void tm_gallery_init(TmGallery *g) {
   g->opacity = 0.55;
-  g->split = -1;
   g->bound = g_hash_table_new(NULL, NULL);
   g->items = g_list_store_new(TM_TYPE_ENTRY_ITEM);
   g->selection = gtk_single_selection_new(g_object_ref(G_LIST_MODEL(g->items)));
@@ -246,10 +247,36 @@ void tm_gallery_set_flagged(TmGallery *g, const gboolean *flagged) {
   }
 }
 
-void tm_gallery_set_split(TmGallery *g, int split) {
-  if (g->split == split) return;
-  g->split = split;
+void tm_gallery_set_filter(TmGallery *g, TmGalleryFilter wanted, gpointer user) {
+  TmEntryItem *item = gtk_single_selection_get_selected_item(g->selection);
+  const guint entry = item ? tm_entry_item_get_entry(item) : G_MAXUINT;
+  g->wanted = wanted;
+  g->wanted_user = user;
   fill(g);
+  tm_gallery_select(g, entry);
+}
+
+/* Entries stand in their own order, filtered or not. */
+static guint find_place(TmGallery *g, guint entry) {
+  guint low = 0, high = g_list_model_get_n_items(G_LIST_MODEL(g->items));
+  while (low < high) {
+    const guint middle = (low + high) / 2;
+    g_autoptr(TmEntryItem) item = g_list_model_get_item(G_LIST_MODEL(g->items), middle);
+    if (tm_entry_item_get_entry(item) < entry)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+void tm_gallery_select(TmGallery *g, guint entry) {
+  const guint n = g_list_model_get_n_items(G_LIST_MODEL(g->items)), place = find_place(g, entry);
+  g_autoptr(TmEntryItem) item = place < n ? g_list_model_get_item(G_LIST_MODEL(g->items), place) : NULL;
+  const guint to = item && tm_entry_item_get_entry(item) == entry ? place : 0;
+  if (!n) return;
+  gtk_widget_activate_action(g->view, "list.scroll-to-item", "u", to);
+  gtk_single_selection_set_selected(g->selection, to);
 }
 
 void tm_gallery_set_opacity(TmGallery *g, double opacity) {

@@ -16,8 +16,12 @@ GtkWidget *tm_gallery_new(void);
 void tm_gallery_set_dataset(TmGallery *g, TmDataset *d);
 /** Marks entries with a warning; @flagged has one per entry (copied); NULL clears. */
 void tm_gallery_set_flagged(TmGallery *g, const gboolean *flagged);
-/** Only one split, or all with -1. */
-void tm_gallery_set_split(TmGallery *g, int split);
+/** Shows only the entries that @wanted says TRUE of; called for every entry, now and with every dataset. NULL: all. The selected picture stays selected
+ * where it is among them. */
+typedef gboolean (*TmGalleryFilter)(guint entry, gpointer user);
+void tm_gallery_set_filter(TmGallery *g, TmGalleryFilter wanted, gpointer user);
+/** Selects @entry and scrolls to it, where it is shown; else the first. */
+void tm_gallery_select(TmGallery *g, guint entry);
 void tm_gallery_set_opacity(TmGallery *g, double opacity);
 /** Selects the picture @by places after (before) the selected one among those shown, and scrolls to it. */
 void tm_gallery_go(TmGallery *g, int by);

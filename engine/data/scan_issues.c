@@ -13,6 +13,7 @@ static void issue_free(gpointer p) {
   TmIssue *i = p;
   g_free(i->text);
   g_free(i->follows);
+  g_free(i->value_text);
   g_array_unref(i->entries);
   if (i->told) g_ptr_array_unref(i->told);
   g_free(i);
@@ -88,6 +89,7 @@ static int by_value(gconstpointer a, gconstpointer b) {
 
 static char *value_text(const TmClassTable *t, gint32 v) {
   if (t->code == TM_MASK_INDEX) return g_strdup_printf(_("value %d"), v);
+  if (v < 0) return g_strdup(_("a value without a colour"));
   return g_strdup_printf(_("colour %u %u %u"), (guint)v >> 16 & 0xff, (guint)v >> 8 & 0xff, (guint)v & 0xff);
 }
 
@@ -114,10 +116,10 @@ static void add_values(GPtrArray *all, const TmScan *s, const TmDataset *d) {
   g_ptr_array_sort(found, by_value);
   for (guint k = 0; k < found->len; k++) {
     TmIssue *issue = found->pdata[k];
-    g_autofree char *value = value_text(t, issue->value);
+    issue->value_text = value_text(t, issue->value);
     add(all, issue,
         g_strdup_printf(ngettext("%u mask holds %s", "%u masks hold %s", issue->entries->len),
-                        issue->entries->len, value),
+                        issue->entries->len, issue->value_text),
         _("Not in the class table; read as void until fixed"));
   }
 }

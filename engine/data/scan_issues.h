@@ -21,6 +21,7 @@ typedef struct {
   char *text;      /* "3 masks hold value 255" */
   char *follows;   /* "Outside the class table, read as void until fixed" */
   gint32 value;    /* for TM_FIX_MAP_VOID */
+  char *value_text; /* the same in words: "value 255", "colour 64 128 65"; NULL where there is none */
   GArray *entries; /* guint: the pictures concerned, in their order; empty: about the whole */
   GPtrArray *told; /* char*: a sentence a picture, as many as entries; NULL where the text says it all */
 } TmIssue;

@@ -387,25 +387,6 @@ def check_saved(least):
         raise Failed(f"{least} checkpoints were to be saved, {len(found)} are there")
 
 
-def drive_data(tarmac, pictures, style):
-    studio = Studio(tarmac, "--size", "1360x850", "--page", "data", "--demo-train", "40", "--demo-val", "8", *style)
-    studio.says(r"48 of 48 pictures can be trained on")
-    studio.wait("toggle", "Val 8")
-    image = studio.wait("image", "Class share of pixels")
-    poll("the shares in words", lambda: "Road" in (image.get_description() or ""))
-    studio.click("toggle", "Hide Road")
-    studio.wait("toggle", "Show Road")
-    studio.click("button", "All")
-    studio.wait("toggle", "Hide Road")
-    studio.click("button", "Next Picture")
-    studio.says(r"Training · 240 × 180")
-    studio.click("toggle", "Val 8")
-    studio.says(r"Validation · 240 × 180")
-    studio.click("toggle", "All 48")
-    pictures.take("5-data" + ("-dark" if style else ""), "1360x850")
-    studio.end()
-
-
 def drive_narrow(tarmac, pictures):
     studio = Studio(tarmac, "--size", "720x850", *DEMO)
     studio.click("button", "Start")
@@ -476,11 +457,9 @@ def parts(tarmac, pictures, short):
     yield "training", lambda: drive_training(tarmac, pictures, [])
     yield "closing", lambda: drive_closing(tarmac)
     yield "signal", lambda: drive_signal(tarmac)
-    yield "data", lambda: drive_data(tarmac, pictures, [])
     yield "narrow", lambda: drive_narrow(tarmac, pictures)
     if pictures.folder:
         yield "training, dark", lambda: drive_training(tarmac, pictures, ["--dark"])
-        yield "data, dark", lambda: drive_data(tarmac, pictures, ["--dark"])
 
 
 if __name__ == "__main__":
