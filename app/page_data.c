@@ -2,8 +2,10 @@
 
 #include <glib/gi18n.h>
 
+#include "app/class_editor.h"
 #include "app/data_checks.h"
 #include "app/data_inspector.h"
+#include "app/split_editor.h"
 #include "ui/adaptive.h"
 #include "ui/class_chips.h"
 #include "ui/gallery.h"
@@ -332,7 +334,23 @@ static void do_search(GSimpleAction *a, GVariant *v, gpointer user) {
   gtk_widget_grab_focus(p->search);
 }
 
+static void do_classes(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  (void)v;
+  TmPageData *p = user;
+  tm_class_editor_present(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(p))), p->project);
+}
+
+static void do_split(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  (void)v;
+  TmPageData *p = user;
+  tm_split_editor_present(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(p))), p->project);
+}
+
 static const GActionEntry entries[] = {
+    {.name = "classes", .activate = do_classes},
+    {.name = "split", .activate = do_split},
     {.name = "clear-filter", .activate = do_clear_filter},
     {.name = "search", .activate = do_search},
 };

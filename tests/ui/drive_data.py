@@ -7,6 +7,7 @@ import os
 import struct
 import sys
 import tempfile
+import time
 import zlib
 
 from drive import Failed, Studio, poll, run_parts, sensitive
@@ -116,6 +117,31 @@ def drive_findings(tarmac, pictures):
         raise Failed("something was written into the dataset")
 
 
+def drive_editors(tarmac, pictures):
+    studio = Studio(tarmac, "--size", SIZE, "--page", "data", "--demo-train", "20", "--demo-val", "5")
+    studio.says(r"25 of 25 pictures can be trained on")
+    studio.click("button", "Edit Classes")
+    name = studio.wait("entry", "Name of Road")
+    studio.wait("button", "Safe Colours")
+    pictures.take("9-data-classes", SIZE)
+    name.get_editable_text_iface().set_text_contents("Tarmac")
+    studio.click("button", "Apply")
+    time.sleep(2)  # GTK 4.8 crashes when a window is asked about while it is being destroyed
+    studio.says(r"Class table changed")
+    studio.wait("toggle", "Hide Tarmac")
+    studio.click("button", r".*Undo")
+    studio.wait("toggle", "Hide Road")
+    studio.click("button", "Split…")
+    studio.says(r"20 training, 5 validation, 0 test; 2 drives\.")
+    pictures.take("9-data-split", SIZE)
+    studio.wait("spin", ".*Validation.*").get_value_iface().set_current_value(40)
+    studio.click("button", "Apply")
+    time.sleep(2)  # GTK 4.8 crashes when a window is asked about while it is being destroyed
+    studio.says(r"Split changed")
+    studio.says(r"25 of 25 pictures can be trained on")
+    studio.end()
+
+
 def drive_medium(tarmac, pictures):
     studio = Studio(tarmac, "--size", "720x850", "--page", "data", "--demo-train", "40", "--demo-val", "8")
     studio.says(r"48 of 48 pictures can be trained on")
@@ -127,6 +153,7 @@ def drive_medium(tarmac, pictures):
 def parts(tarmac, pictures):
     yield "demo", lambda: drive_demo(tarmac, pictures, [])
     yield "findings", lambda: drive_findings(tarmac, pictures)
+    yield "editors", lambda: drive_editors(tarmac, pictures)
     yield "medium", lambda: drive_medium(tarmac, pictures)
     if pictures.folder:
         yield "demo, dark", lambda: drive_demo(tarmac, pictures, ["--dark"])
