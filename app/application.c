@@ -4,6 +4,7 @@
 #include <glib/gi18n.h>
 #include <stdio.h>
 
+#include "app/preferences_window.h"
 #include "app/window.h"
 #include "ui/viz.h"
 
@@ -123,10 +124,17 @@ static void do_about(GSimpleAction *a, GVariant *v, gpointer app) {
                         "debug-info-filename", "tarmac-debug.txt", NULL);
 }
 
+static void do_preferences(GSimpleAction *a, GVariant *v, gpointer app) {
+  (void)a;
+  (void)v;
+  tm_preferences_window_present(gtk_application_get_active_window(GTK_APPLICATION(app)));
+}
+
 static const GActionEntry entries[] = {
     {.name = "new-window", .activate = do_new_window},
     {.name = "show", .activate = do_show},
     {.name = "quit", .activate = do_quit},
+    {.name = "preferences", .activate = do_preferences},
     {.name = "about", .activate = do_about},
 };
 
@@ -135,6 +143,7 @@ static const struct {
   const char *keys[3];
 } shortcuts[] = {
     {"app.quit", {"<Primary>q"}},
+    {"app.preferences", {"<Primary>comma"}},
     {"window.close", {"<Primary>w"}},
     {"win.open", {"<Primary>o", "<Primary><Shift>o"}},
     {"win.rescan", {"<Primary>r"}},
@@ -170,6 +179,7 @@ static void startup(GApplication *app) {
   G_APPLICATION_CLASS(tm_application_parent_class)->startup(app);
   TmApplication *t = TM_APPLICATION(app);
   tm_viz_spare_processor();
+  tm_preferences_apply_style();
   gtk_window_set_default_icon_name("io.github.tarmac.Tarmac");
   g_action_map_add_action_entries(G_ACTION_MAP(app), entries, G_N_ELEMENTS(entries), app);
   for (guint i = 0; i < G_N_ELEMENTS(shortcuts); i++)

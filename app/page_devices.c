@@ -13,7 +13,7 @@
 #include "ui/picture_path.h"
 #include "ui/readings_table.h"
 
-enum { SIDE = 344 }; /* pixels of the right column */
+enum { SIDE = 344, WHOLE = 10000 }; /* pixels of the right column: beside the graphs, below them */
 
 struct _TmPageDevices {
   GtkBox parent;
@@ -76,7 +76,8 @@ static void add_property(TmPageDevices *p, const char *label, const char *value)
     adw_action_row_add_suffix(ADW_ACTION_ROW(row), v);
   }
   g_autofree char *name = g_strdup_printf("%s, %s", label, value);
-  gtk_accessible_reset_relation(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_RELATION_LABELLED_BY); /* its title alone */
+  gtk_accessible_reset_relation(GTK_ACCESSIBLE(row),
+                                GTK_ACCESSIBLE_RELATION_LABELLED_BY); /* its title alone */
   gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
   gtk_list_box_append(GTK_LIST_BOX(p->properties), row);
 }
@@ -157,12 +158,12 @@ static void lay_out(TmPageDevices *p) {
   const gboolean narrow = tm_adaptive_get_narrow(TM_ADAPTIVE(p->body_bin));
   gtk_orientable_set_orientation(GTK_ORIENTABLE(p->body),
                                  narrow ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
-  adw_clamp_set_maximum_size(ADW_CLAMP(p->side_clamp), narrow ? G_MAXINT : SIDE);
+  adw_clamp_set_tightening_threshold(ADW_CLAMP(p->side_clamp), narrow ? WHOLE : SIDE);
+  adw_clamp_set_maximum_size(ADW_CLAMP(p->side_clamp), narrow ? WHOLE : SIDE);
   gtk_widget_set_size_request(p->side_clamp, narrow ? -1 : SIDE, -1);
   const gboolean one_column = adw_leaflet_get_folded(ADW_LEAFLET(p->leaflet));
   gtk_orientable_set_orientation(GTK_ORIENTABLE(p->head),
-                                 one_column ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
-  gtk_widget_set_halign(p->used, one_column ? GTK_ALIGN_START : GTK_ALIGN_FILL);
+                                 narrow ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
   if (p->view) tm_device_view_set_narrow(p->view, one_column);
   const gboolean deeper =
       one_column && g_strcmp0(adw_leaflet_get_visible_child_name(ADW_LEAFLET(p->leaflet)), "device") == 0;

@@ -280,6 +280,7 @@ static void add_meter(TmPageTrain *p, const char *title, TmReading reading, TmIn
 }
 
 static void make_cards(TmPageTrain *p) {
+  gtk_widget_set_can_focus(p->meters, FALSE); /* nothing in it takes the keyboard, and a flow box would keep Tab from going on */
   TmNotice **notices[] = {&p->message, &p->notice, &p->project_notice};
   for (guint i = 0; i < G_N_ELEMENTS(notices); i++) {
     *notices[i] = TM_NOTICE(tm_notice_new());

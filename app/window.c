@@ -5,6 +5,7 @@
 
 #include "app/compare_window.h"
 #include "app/device_line.h"
+#include "app/frame_times.h"
 #include "app/nav_list.h"
 #include "app/page_data.h"
 #include "app/page_devices.h"
@@ -14,6 +15,7 @@
 #include "app/runs_view.h"
 #include "app/run_words.h"
 #include "app/welcome.h"
+#include "app/preferences.h"
 #include "app/window_state.h"
 #include "engine/run/run_dir.h"
 #include "ui/adaptive.h"
@@ -233,7 +235,7 @@ static gboolean run_alive(TmWindow *w) {
 }
 
 static void notify_end(TmWindow *w, const TmSnapshot *s) {
-  if (gtk_window_is_active(GTK_WINDOW(w)) || w->closing) return;
+  if (gtk_window_is_active(GTK_WINDOW(w)) || w->closing || !tm_preferences_get_flag("notify")) return;
   g_autoptr(GNotification) n =
       g_notification_new(s->state == TM_STATE_FAILED ? _("Training failed") : _("Training finished"));
   g_autofree char *body = s->state == TM_STATE_FAILED ? g_strdup(s->error)
@@ -247,9 +249,11 @@ static void notify_end(TmWindow *w, const TmSnapshot *s) {
 
 static void hold_session(TmWindow *w, gboolean hold) {
   GtkApplication *app = gtk_window_get_application(GTK_WINDOW(w));
+  const GtkApplicationInhibitFlags awake =
+      tm_preferences_get_flag("keep-awake") ? GTK_APPLICATION_INHIBIT_SUSPEND : 0;
   if (hold && !w->inhibit && app)
     w->inhibit = gtk_application_inhibit(app, GTK_WINDOW(w),
-                                         GTK_APPLICATION_INHIBIT_LOGOUT | GTK_APPLICATION_INHIBIT_SUSPEND,
+                                         GTK_APPLICATION_INHIBIT_LOGOUT | awake,
                                          _("A network is in training"));
   if (!hold && w->inhibit) {
     if (app) gtk_application_uninhibit(app, w->inhibit);
@@ -538,6 +542,7 @@ static void tm_window_init(TmWindow *w) {
   g_signal_connect_swapped(w->leaflet, "notify::folded", G_CALLBACK(folded), w);
   show_page(w, "train");
   folded(w);
+  tm_frame_times_watch(GTK_WIDGET(w));
   g_autoptr(GTask) task = g_task_new(w, NULL, looked, NULL);
   g_task_run_in_thread(task, look);
   w->meter_source = g_timeout_add_seconds(1, update_meters, w);

@@ -1,14 +1,8 @@
 #include "app/window_state.h"
 
-#include <gio/gio.h>
-#include <glib/gstdio.h>
+#include "app/preferences.h"
 
-#define GROUP "window"
 enum { LEAST = 200, MOST = 16384 };
-
-static char *file_name(void) {
-  return g_build_filename(g_get_user_state_dir(), "tarmac", "window.ini", NULL);
-}
 
 void tm_window_state_clear(TmWindowState *s) {
   g_clear_pointer(&s->page, g_free);
@@ -16,36 +10,33 @@ void tm_window_state_clear(TmWindowState *s) {
   *s = (TmWindowState){0};
 }
 
-static int side(GKeyFile *f, const char *key) {
-  const int v = g_key_file_get_integer(f, GROUP, key, NULL);
-  return v >= LEAST && v <= MOST ? v : 0;
+/* NULL for an empty string. */
+static char *text_of(GSettings *g, const char *key) {
+  g_autofree char *text = g_settings_get_string(g, key);
+  return *text ? g_steal_pointer(&text) : NULL;
 }
 
 void tm_window_state_read(TmWindowState *s) {
   *s = (TmWindowState){0};
-  g_autofree char *path = file_name();
-  g_autoptr(GKeyFile) f = g_key_file_new();
-  if (!g_key_file_load_from_file(f, path, G_KEY_FILE_NONE, NULL)) return;
-  s->width = side(f, "width");
-  s->height = side(f, "height");
-  if (!s->width || !s->height) s->width = s->height = 0;
-  s->maximized = g_key_file_get_boolean(f, GROUP, "maximized", NULL);
-  s->page = g_key_file_get_string(f, GROUP, "page", NULL);
-  g_autofree char *uri = g_key_file_get_string(f, GROUP, "project", NULL);
+  GSettings *g = tm_preferences_window();
+  if (!g) return;
+  g_settings_get(g, "size", "(ii)", &s->width, &s->height);
+  if (s->width < LEAST || s->width > MOST || s->height < LEAST || s->height > MOST) s->width = s->height = 0;
+  s->maximized = g_settings_get_boolean(g, "maximized");
+  s->page = text_of(g, "page");
+  g_autofree char *uri = text_of(g, "project");
   if (uri) s->project = g_str_equal(uri, "demo") ? g_strdup(uri) : g_filename_from_uri(uri, NULL, NULL);
 }
 
 void tm_window_state_write(const TmWindowState *s) {
-  g_autoptr(GKeyFile) f = g_key_file_new();
-  g_key_file_set_integer(f, GROUP, "width", s->width);
-  g_key_file_set_integer(f, GROUP, "height", s->height);
-  g_key_file_set_boolean(f, GROUP, "maximized", s->maximized);
-  if (s->page) g_key_file_set_string(f, GROUP, "page", s->page);
-  if (s->project) { /* a path need not be UTF-8 */
-    g_autofree char *uri =
-        g_str_equal(s->project, "demo") ? g_strdup("demo") : g_filename_to_uri(s->project, NULL, NULL);
-    if (uri) g_key_file_set_string(f, GROUP, "project", uri);
-  }
-  g_autofree char *path = file_name(), *folder = g_path_get_dirname(path);
-  if (g_mkdir_with_parents(folder, 0700) == 0) g_key_file_save_to_file(f, path, NULL);
+  GSettings *g = tm_preferences_window();
+  if (!g) return;
+  g_settings_set(g, "size", "(ii)", s->width, s->height);
+  g_settings_set_boolean(g, "maximized", s->maximized);
+  g_settings_set_string(g, "page", s->page ? s->page : "");
+  g_autofree char *uri = NULL; /* a path need not be UTF-8 */
+  if (s->project)
+    uri = g_str_equal(s->project, "demo") ? g_strdup("demo") : g_filename_to_uri(s->project, NULL, NULL);
+  g_settings_set_string(g, "project", uri ? uri : "");
+  g_settings_sync(); /* the program may end right after */
 }

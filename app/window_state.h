@@ -1,4 +1,4 @@
-/* window_state.h: what the window was like when it was closed last: size, page, project. In $XDG_STATE_HOME/tarmac/window.ini; a file that is
+/* window_state.h: what the window was like when it was closed last: size, page, project. Kept in GSettings; what is
  * missing or wrong is a first start. Main thread. */
 #pragma once
 

@@ -82,6 +82,7 @@ static GtkWidget *cores_new(TmDeviceView *v, const GArray *sensors, guint from) 
   gtk_widget_add_css_class(title, "tm-h2");
   gtk_label_set_xalign(GTK_LABEL(title), 0);
   gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(flow), 2);
+  gtk_widget_set_can_focus(flow, FALSE); /* nothing in it takes the keyboard, and a flow box would keep Tab from going on */
   for (guint k = from; k < sensors->len && k < from + MOST_CORES; k++)
     insert(flow, card_new(v, &g_array_index(sensors, TmSensor, k), k));
   gtk_box_append(GTK_BOX(card), title);
@@ -185,6 +186,5 @@ void tm_device_view_update(TmDeviceView *v) {
 
 void tm_device_view_set_narrow(TmDeviceView *v, gboolean narrow) {
   tm_sensor_card_set_graph_height(TM_SENSOR_CARD(v->first), narrow ? NARROW_GRAPH : WIDE_GRAPH);
-  gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(v->grid), narrow ? 1 : 2);
   gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(v->grid), narrow ? 1 : 2);
 }

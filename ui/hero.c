@@ -154,6 +154,7 @@ static void tm_hero_init(TmHero *h) {
   g_autoptr(TmClassTable) t = tm_class_table_camvid();
   h->pills = gtk_flow_box_new();
   gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(h->pills), GTK_SELECTION_NONE);
+  gtk_widget_set_can_focus(h->pills, FALSE); /* nothing in it takes the keyboard, and a flow box would keep Tab from going on */
   gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(h->pills), 7);
   gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(h->pills), 6);
   gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(h->pills), 4);

@@ -28,7 +28,7 @@ def main():
         if not number:
             print("1..0 # SKIP Xvfb does not start here")
             return 77
-        env = dict(os.environ, DISPLAY=":" + number, HOME=home, GSETTINGS_BACKEND="memory", LC_ALL="C.UTF-8", GDK_BACKEND="x11",
+        env = dict(os.environ, DISPLAY=":" + number, HOME=home, GSETTINGS_BACKEND="keyfile", LC_ALL="C.UTF-8", GDK_BACKEND="x11",
                    GTK_A11Y="atspi" if bus else "test", NO_AT_BRIDGE="0")
         env.pop("WAYLAND_DISPLAY", None)
         for name in ("CONFIG", "DATA", "CACHE", "STATE", "RUNTIME"):
