@@ -36,18 +36,27 @@ static int child_width(TmAdaptive *a) {
   return min;
 }
 
+/* Larger text needs more room: limits count in pixels at text scale 1. */
+static int scaled(int pixels) {
+  int dpi = -1;
+  g_object_get(gtk_settings_get_default(), "gtk-xft-dpi", &dpi, NULL);
+  return dpi > 0 ? (int)(pixels * CLAMP(dpi / (96.0 * 1024), 0.5, 4.0)) : pixels;
+}
+
 static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
                     int *nat_base) {
   TmAdaptive *a = TM_ADAPTIVE(w);
   *min = *nat = 0;
   *min_base = *nat_base = -1;
   if (a->child && gtk_widget_should_layout(a->child)) {
-    if (o == GTK_ORIENTATION_VERTICAL && for_size >= 0) for_size = MAX(for_size, child_width(a));
+    /* A width for a given height is asked for by way of ever larger widths, up to ones at which pictures
+     * overflow. */
+    for_size = o == GTK_ORIENTATION_VERTICAL && for_size >= 0 ? MAX(for_size, child_width(a)) : -1;
     gtk_widget_measure(a->child, o, for_size, min, nat, NULL, NULL);
   }
   if (o != GTK_ORIENTATION_HORIZONTAL) return;
   if (a->least_width > 0) *min = MIN(*min, a->least_width);
-  if (a->natural_width > 0) *nat = MAX(*min, a->natural_width);
+  if (a->natural_width > 0) *nat = MAX(*min, scaled(a->natural_width));
 }
 
 /* Changing the layout inside an allocation is too late for it: the change is told right after. */
@@ -67,7 +76,7 @@ static void size_allocate(GtkWidget *w, int width, int height, int baseline) {
    * it. */
   if (a->child && gtk_widget_should_layout(a->child))
     gtk_widget_allocate(a->child, MAX(width, child_width(a)), height, baseline, NULL);
-  a->allocated_narrow = width < a->narrow_below;
+  a->allocated_narrow = width < scaled(a->narrow_below);
   if (a->narrow != a->allocated_narrow && !a->notify_source)
     a->notify_source = g_idle_add_full(GDK_PRIORITY_REDRAW - 5, tell, a, NULL);
 }
@@ -147,6 +156,8 @@ static void tm_adaptive_class_init(TmAdaptiveClass *c) {
 }
 
 static void tm_adaptive_init(TmAdaptive *a) {
+  g_signal_connect_object(gtk_settings_get_default(), "notify::gtk-xft-dpi",
+                          G_CALLBACK(gtk_widget_queue_resize), a, G_CONNECT_SWAPPED);
   gtk_widget_set_overflow(GTK_WIDGET(a), GTK_OVERFLOW_HIDDEN);
 }
 

@@ -9,7 +9,8 @@
 G_DECLARE_FINAL_TYPE(TmAdaptive, tm_adaptive, TM, ADAPTIVE, GtkWidget)
 
 /* Properties: child (GtkWidget), least-width (int: accepts to be this narrow although the child's present
- * layout needs more; 0: the child's), natural-width (int, 0: the child's), narrow-below (int), narrow
+ * layout needs more; 0: the child's), natural-width (int, 0: the child's), narrow-below (int; both
+ * count in pixels at text scale 1 and grow with the text), narrow
  * (gboolean, read only). */
 GtkWidget *tm_adaptive_new(void);
 void tm_adaptive_set_child(TmAdaptive *a, GtkWidget *child);
