@@ -1,4 +1,5 @@
 /* cli_doctor.c: tarmac doctor: what this machine and this build can do, and why not more. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -26,9 +27,11 @@ static char *picture_path(void) {
                       "commands work without"));
   if (forced && *forced)
     return g_strdup_printf(_("rung %s, forced by TARMAC_VIZ, on display %s"), forced, display);
-  return g_strdup_printf(_("chosen by the studio on display %s: GL textures, or plain memory without GL "
-                           "(TARMAC_VIZ=C or D forces one)"),
-                         display);
+  return g_strdup_printf(
+      _("chosen by the studio on display %s. While the network runs on a GPU: OpenGL shares its memory (A) "
+        "where that GPU draws the display, else one copy through pinned memory (B); otherwise textures (C), "
+        "or plain memory without OpenGL (D). TARMAC_VIZ forces one."),
+      display);
 }
 
 static char *versions(void) {
@@ -55,6 +58,20 @@ static JsonObject *look_json(const TmBackendLook *b) {
   set_text(one, "device", device);
   set_text(one, "reason", b->reason);
   return one;
+}
+
+static JsonArray *gpus_json(const TmMachine *m) {
+  JsonArray *all = json_array_new();
+  for (guint i = 0; i < m->n_gpus; i++) {
+    const TmGpu *g = &m->gpus[i];
+    JsonObject *o = json_object_new();
+    set_text(o, "name", g->name);
+    set_text(o, "uuid", g->uuid);
+    set_text(o, "bus", g->bus);
+    tm_cli_json_number(o, "memory_mb", (double)g->memory / 1048576);
+    json_array_add_object_element(all, o);
+  }
+  return all;
 }
 
 static JsonArray *checks_json(const GPtrArray *checks) {
@@ -88,6 +105,7 @@ static void print_json(const TmDoctor *d) {
   json_object_set_int_member(o, "cores", m->cores);
   tm_cli_json_number(o, "memory_mb", (double)m->memory / 1048576);
   set_text(o, "gpu", m->gpu);
+  json_object_set_array_member(o, "gpus", gpus_json(m));
   set_text(o, "gpu_readings", m->gpu_reason);
   set_text(o, "driver", m->driver ? m->driver : d->driver.version);
   set_text(o, "cuda", d->cuda);
@@ -107,6 +125,15 @@ static void print_checks(const GPtrArray *checks) {
   }
 }
 
+static void print_gpu(guint number, const TmGpu *g) {
+  g_print(_("GPU %u: %s, %.1f GiB"), number, g->name, (double)g->memory / 1073741824);
+  if (g->compute_major) g_print(_(", compute capability %d.%d"), g->compute_major, g->compute_minor);
+  if (g->pcie_lanes && !isnan(g->pcie_generation))
+    g_print(_(", PCIe %.0f × %d"), g->pcie_generation, g->pcie_lanes);
+  if (g->uuid) g_print(", --device %s", g->uuid);
+  g_print("\n");
+}
+
 static void print_text(const TmDoctor *d) {
   g_autofree char *path = picture_path(), *version = versions();
   const TmMachine *m = &d->machine;
@@ -118,11 +145,8 @@ static void print_text(const TmDoctor *d) {
   }
   g_print(_("Processor: %s, %d cores, %.1f GiB of memory\n"), m->cpu ? m->cpu : "?", m->cores,
           (double)m->memory / 1073741824);
-  if (m->gpu)
-    g_print(_("GPU: %s (%s), %.1f GiB\n"), m->gpu, m->gpu_uuid ? m->gpu_uuid : "?",
-            (double)m->gpu_memory / 1073741824);
-  else
-    g_print(_("GPU: %s\n"), m->gpu_reason ? m->gpu_reason : _("none"));
+  for (guint i = 0; i < m->n_gpus; i++) print_gpu(i, &m->gpus[i]);
+  if (m->n_gpus == 0) g_print(_("GPU: %s\n"), m->gpu_reason ? m->gpu_reason : _("none"));
   g_print(_("CUDA: %s\n"), d->cuda);
   print_checks(d->checks);
   g_print(_("Picture path: %s\n"), path);

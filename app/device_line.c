@@ -41,6 +41,10 @@ void tm_device_line_update(TmDeviceLine *l, const TmMonitorSample *samples, guin
     g_string_append_printf(text, " · %s", degrees);
   }
   gtk_label_set_label(GTK_LABEL(l->text), text->str);
+  if (l->has_gpu && last->valid & (1u << TM_READING_GPU_THROTTLE)) {
+    g_autofree char *slow = tm_throttle_text((guint)last->value[TM_READING_GPU_THROTTLE]);
+    if (slow) g_string_append_printf(text, " · %s", slow);
+  }
   gtk_widget_set_tooltip_text(GTK_WIDGET(l), text->str);
   gtk_accessible_update_property(GTK_ACCESSIBLE(l->spark), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text->str,
                                  -1);

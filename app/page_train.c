@@ -435,6 +435,17 @@ static void update_meters(TmPage *page, const TmMonitorSample *samples, guint n)
     if (gtk_widget_get_visible(p->meter[i])) tm_meter_update(TM_METER(p->meter[i]), samples, n);
 }
 
+static void offer_gpus(TmPageTrain *p, const TmMachine *m) {
+  g_autoptr(GPtrArray) values = g_ptr_array_new(), labels = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < m->n_gpus; i++) {
+    if (!m->gpus[i].uuid) continue;
+    g_ptr_array_add(values, m->gpus[i].uuid);
+    g_ptr_array_add(labels, g_strdup_printf(_("GPU %u: %s"), i, m->gpus[i].name));
+  }
+  tm_settings_form_offer(p->form, "device", values->len, (const char *const *)values->pdata,
+                         (const char *const *)labels->pdata);
+}
+
 static void set_machine(TmPage *page, const TmMachine *m) {
   TmPageTrain *p = TM_PAGE_TRAIN(page);
   g_autofree char *memory = tm_words_bytes((double)m->memory),
@@ -454,6 +465,7 @@ static void set_machine(TmPage *page, const TmMachine *m) {
   tm_meter_set_full(TM_METER(p->meter[3]), (double)m->gpu_memory);
   tm_meter_set_caption(TM_METER(p->meter[3]), of_gpu, NULL);
   tm_meter_set_full(TM_METER(p->meter[4]), 100);
+  offer_gpus(p, m);
   /* Without a GPU one meter says so; two more would say the same. */
   for (int i = 3; i < 5; i++) {
     gtk_widget_set_visible(p->meter[i], m->gpu != NULL);

@@ -101,6 +101,7 @@ static void take_probe(TmPageTrain *p) {
   g_clear_pointer(&p->now, tm_scene_unref);
   p->now = tm_scene_new(b->w, b->h, g_memdup2(b->rgb, n * 3), b->labels ? g_memdup2(b->labels, n) : NULL,
                         b->truth ? g_memdup2(b->truth, n) : NULL, tm_dataset_classes(p->probe_dataset));
+  tm_scene_set_visible(p->now, b->visible, b->picture);
   g_clear_pointer(&p->base, tm_scene_unref);
   p->base = tm_scene_ref(p->now);
   if (tm_scrubber_get_epoch(tm_probe_card_scrubber(p->probe)) == TM_SCRUBBER_NOW) show_scene(p);

@@ -43,7 +43,7 @@ static char *describe(const TmOption *option) {
     return g_strdup_printf("%s: %s (%s)", label, option->def_choice, choices);
   }
   case TM_OPTION_TEXT:
-    break;
+    return g_strdup_printf(_("%s: %s (or such as %s)"), label, option->def_choice, option->example);
   }
   return g_strdup(label);
 }

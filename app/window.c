@@ -271,6 +271,7 @@ static void run_changed(TmWindow *w) {
   TmTrainerState state = s && !tm_live_run_is_past(r) ? s->state : TM_STATE_IDLE;
   if (state != w->last_state && (state == TM_STATE_FINISHED || state == TM_STATE_FAILED)) notify_end(w, s);
   w->last_state = state;
+  if (w->monitor && s && s->device_uuid) tm_monitor_follow(w->monitor, s->device_uuid);
   if (w->closing && !alive) gtk_window_destroy(GTK_WINDOW(w));
 }
 

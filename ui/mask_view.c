@@ -6,7 +6,7 @@
 
 #include "ui/compose.h"
 #include "ui/ink.h"
-#include "ui/viz.h"
+#include "ui/viz_cuda.h"
 
 enum { RADIUS = 8, MOST = 2048 };
 
@@ -53,8 +53,7 @@ static const guint8 *labels_of(TmMaskView *v) {
   return v->merged;
 }
 
-static void compose(const TmVizMap *map, int w, int h, gpointer user) {
-  TmMaskView *v = user;
+static TmComposition composition(TmMaskView *v) {
   const TmScene *s = v->scene;
   TmComposition c = {.w = s->w,
                      .h = s->h,
@@ -68,7 +67,27 @@ static void compose(const TmVizMap *map, int w, int h, gpointer user) {
                                        : TM_SHOW_MASK;
   c.labels = v->role == TM_VIEW_TRUTH ? s->truth : labels_of(v);
   c.truth = s->truth;
+  return c;
+}
+
+static void compose(const TmVizMap *map, int w, int h, gpointer user) {
+  const TmComposition c = composition(user);
   tm_compose(&c, map->pixels, w, h, map->stride);
+}
+
+static gboolean compose_on_device(const TmVizMap *map, int w, int h, gpointer user, GError **error) {
+  TmMaskView *v = user;
+  const TmComposition c = composition(v);
+  TmCompose plain = tm_composition_plain(&c, w, h);
+  if (v->role == TM_VIEW_TRUTH) plain.labels = NULL; /* draws the truth */
+  return tm_viz_cuda_draw(map, v->scene->visible, v->scene->picture, &plain, error);
+}
+
+static gboolean draw(TmMaskView *v) {
+  /* Two pictures at once are put together by the processor. */
+  if (!v->scene->visible || swipes(v)) return tm_viz_sink_draw(v->sink, compose, v);
+  tm_viz_cuda_offer(v->scene->visible);
+  return tm_viz_sink_draw_device(v->sink, compose_on_device, compose, v);
 }
 
 /* What the view is about; NULL when the scene lacks it. */
@@ -107,7 +126,7 @@ static gboolean refresh(GtkWidget *w, GdkFrameClock *clock, gpointer user) {
     g_signal_connect_object(tm_viz_sink_paintable(v->sink), "invalidate-contents",
                             G_CALLBACK(gtk_widget_queue_draw), v, G_CONNECT_SWAPPED);
   }
-  if (!tm_viz_sink_draw(v->sink, compose, v)) return G_SOURCE_REMOVE;
+  if (!draw(v)) return G_SOURCE_REMOVE;
   describe(v);
   return G_SOURCE_REMOVE;
 }

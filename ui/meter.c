@@ -79,6 +79,7 @@ char *tm_meter_text(TmReading reading, double value) {
   switch (reading) {
   case TM_READING_CPU_LOAD:
   case TM_READING_GPU_LOAD:
+  case TM_READING_GPU_MEMORY_LOAD:
     return g_strdup_printf("%.0f\u2009%%", value);
   case TM_READING_MEMORY:
   case TM_READING_PROCESS:
@@ -90,7 +91,14 @@ char *tm_meter_text(TmReading reading, double value) {
   case TM_READING_GPU_POWER:
     return g_strdup_printf("%.0f\u2009W", value);
   case TM_READING_GPU_CLOCK:
+  case TM_READING_GPU_MEMORY_CLOCK:
     return g_strdup_printf("%.0f\u2009MHz", value);
+  case TM_READING_GPU_THROTTLE: {
+    char *slow = tm_throttle_text((guint)value);
+    return slow ? slow : g_strdup(_("at full speed"));
+  }
+  case TM_READING_GPU_PCIE_IN:
+  case TM_READING_GPU_PCIE_OUT:
   case TM_READING_DISK_READ: {
     g_autofree char *bytes = tm_words_bytes(value);
     return g_strdup_printf(_("%s/s"), bytes);

@@ -19,6 +19,12 @@ TmScene *tm_scene_new(int w, int h, guint8 *rgb, guint8 *labels, guint8 *truth, 
   return s;
 }
 
+void tm_scene_set_visible(TmScene *s, TmVisible *v, guint64 picture) {
+  if (!v) return;
+  s->visible = tm_visible_ref(v);
+  s->picture = picture;
+}
+
 TmScene *tm_scene_ref(TmScene *s) {
   g_atomic_ref_count_inc(&s->refs);
   return s;
@@ -31,6 +37,7 @@ void tm_scene_unref(TmScene *s) {
   g_free(s->truth);
   g_free(s->colours);
   tm_class_table_free(s->classes);
+  tm_visible_unref(s->visible);
   g_free(s);
 }
 

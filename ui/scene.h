@@ -2,6 +2,7 @@
  * Immutable once made; any thread. */
 #pragma once
 
+#include "engine/backend/visible.h"
 #include "engine/data/class_table.h"
 
 typedef struct {
@@ -12,10 +13,14 @@ typedef struct {
   guint8 *truth;  /* h*w; may be NULL */
   TmClassTable *classes;
   guint32 *colours; /* 0xRRGGBB by class */
+  TmVisible *visible; /* the same picture in a device's memory; NULL: it is not there */
+  guint64 picture;    /* its number there */
 } TmScene;
 
 /** Takes the three planes (each may be NULL but @rgb); copies @classes. */
 TmScene *tm_scene_new(int w, int h, guint8 *rgb, guint8 *labels, guint8 *truth, const TmClassTable *classes);
+/** It is in a device's memory too (referenced; NULL changes nothing). Before the scene is shown to anybody. */
+void tm_scene_set_visible(TmScene *s, TmVisible *v, guint64 picture);
 TmScene *tm_scene_ref(TmScene *s);
 void tm_scene_unref(TmScene *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmScene, tm_scene_unref)

@@ -8,6 +8,7 @@
 typedef struct {
   const TmOption *option;
   GtkWidget *row, *editor, *value, *lock;
+  GPtrArray *texts; /* TEXT: the values behind the drop-down's items; else NULL */
 } Field;
 
 struct _TmSettingsForm {
@@ -30,6 +31,7 @@ const char *tm_settings_choice_text(const char *choice) {
       {"transposed", N_("Transposed")},
       {"bilinear", N_("Bilinear")},
       {"auto", N_("Automatic")},
+      {"first", N_("The first")},
       {"f32", N_("32 bit")},
       {"bf16", N_("bfloat16")},
       {"f16", N_("float16")},
@@ -66,6 +68,9 @@ static void show_value(Field *f) {
     text = f->option->type == TM_OPTION_INT ? tm_words_count((guint64)v) : tm_words_value(v);
   } else if (GTK_IS_SWITCH(f->editor)) {
     text = g_strdup(gtk_switch_get_active(GTK_SWITCH(f->editor)) ? _("On") : _("Off"));
+  } else if (f->texts) {
+    GtkStringObject *item = gtk_drop_down_get_selected_item(GTK_DROP_DOWN(f->editor));
+    text = g_strdup(item ? gtk_string_object_get_string(item) : "");
   } else {
     text = g_strdup(
         tm_settings_choice_text(f->option->choices[gtk_drop_down_get_selected(GTK_DROP_DOWN(f->editor))]));
@@ -180,7 +185,9 @@ static GtkWidget *editor_new(const TmOption *o, TmSettingsForm *f) {
     return s;
   }
   GtkStringList *names = gtk_string_list_new(NULL);
-  for (guint i = 0; o->choices[i]; i++) gtk_string_list_append(names, tm_settings_choice_text(o->choices[i]));
+  if (o->type == TM_OPTION_TEXT) gtk_string_list_append(names, tm_settings_choice_text(o->def_choice));
+  for (guint i = 0; o->choices && o->choices[i]; i++)
+    gtk_string_list_append(names, tm_settings_choice_text(o->choices[i]));
   GtkWidget *d = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
   g_signal_connect(d, "notify::selected", G_CALLBACK(edited_notify), f);
   return d;
@@ -189,6 +196,11 @@ static GtkWidget *editor_new(const TmOption *o, TmSettingsForm *f) {
 static void add_field(TmSettingsForm *f, Field *field, const TmOption *o, AdwExpanderRow *group) {
   field->option = o;
   field->row = adw_action_row_new();
+  if (o->type == TM_OPTION_TEXT) {
+    field->texts = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(field->texts, g_strdup(o->def_choice));
+    gtk_widget_set_visible(field->row, FALSE); /* until there is something to choose from */
+  }
   adw_preferences_row_set_title(ADW_PREFERENCES_ROW(field->row), _(o->label));
   gtk_widget_set_tooltip_text(field->row, _(o->help));
   field->editor = editor_new(o, f);
@@ -250,7 +262,9 @@ static void add_preset(TmSettingsForm *f) {
 }
 
 static void finalize(GObject *o) {
-  g_free(TM_SETTINGS_FORM(o)->fields);
+  TmSettingsForm *f = TM_SETTINGS_FORM(o);
+  for (guint i = 0; i < f->n_fields; i++) g_clear_pointer(&f->fields[i].texts, g_ptr_array_unref);
+  g_free(f->fields);
   G_OBJECT_CLASS(tm_settings_form_parent_class)->finalize(o);
 }
 
@@ -295,6 +309,28 @@ GtkWidget *tm_settings_form_new(void) {
   return g_object_new(TM_TYPE_SETTINGS_FORM, NULL);
 }
 
+/* The item of @text, added when it is none yet: settings may name a GPU of another machine. */
+static guint item_of(Field *f, const char *text, const char *label) {
+  for (guint i = 0; i < f->texts->len; i++)
+    if (g_str_equal(f->texts->pdata[i], text)) return i;
+  g_ptr_array_add(f->texts, g_strdup(text));
+  gtk_string_list_append(GTK_STRING_LIST(gtk_drop_down_get_model(GTK_DROP_DOWN(f->editor))), label);
+  return f->texts->len - 1;
+}
+
+void tm_settings_form_offer(TmSettingsForm *f, const char *key, guint n, const char *const *values,
+                            const char *const *labels) {
+  const gboolean before = f->quiet;
+  f->quiet = TRUE;
+  for (guint i = 0; i < f->n_fields; i++) {
+    Field *field = &f->fields[i];
+    if (!field->texts || strcmp(field->option->key, key) != 0) continue;
+    for (guint k = 0; k < n; k++) item_of(field, values[k], labels[k]);
+    gtk_widget_set_visible(field->row, field->texts->len > 2);
+  }
+  f->quiet = before;
+}
+
 static void set_field(Field *f, const TmSettings *s) {
   const char *at = (const char *)s + f->option->offset;
   switch (f->option->type) {
@@ -312,8 +348,11 @@ static void set_field(Field *f, const TmSettings *s) {
       if (g_strcmp0(f->option->choices[i], *(const char *const *)(const void *)at) == 0)
         gtk_drop_down_set_selected(GTK_DROP_DOWN(f->editor), i);
     break;
-  case TM_OPTION_TEXT:
+  case TM_OPTION_TEXT: {
+    const char *text = *(const char *const *)(const void *)at;
+    gtk_drop_down_set_selected(GTK_DROP_DOWN(f->editor), item_of(f, text, text));
     break;
+  }
   }
   show_value(f);
 }
@@ -346,6 +385,8 @@ void tm_settings_form_get(TmSettingsForm *f, TmSettings *out) {
           field->option->choices[gtk_drop_down_get_selected(GTK_DROP_DOWN(field->editor))];
       break;
     case TM_OPTION_TEXT:
+      *(const char **)(void *)at =
+          g_intern_string(field->texts->pdata[gtk_drop_down_get_selected(GTK_DROP_DOWN(field->editor))]);
       break;
     }
   }

@@ -79,18 +79,22 @@ static gboolean usable(int i) {
     r->probed = TRUE;
     g_autoptr(GError) error = NULL;
     if (!r->ops)
-      r->dropped = g_strdup(_("no CUDA engine is in use"));
+      r->dropped = g_strdup(_("no picture comes from a GPU"));
     else if (r->ops->probe && !r->ops->probe(gdk_display_get_default(), &error))
       r->dropped = g_strdup(error->message);
   }
   return !r->dropped;
 }
 
-TmVizRung tm_viz_rung(void) {
+static TmVizRung rung_from(TmVizRung top) {
   leave_out();
-  for (int i = 0; i < TM_VIZ_MEMORY; i++)
+  for (int i = (int)top; i < TM_VIZ_MEMORY; i++)
     if (usable(i)) return i;
   return TM_VIZ_MEMORY;
+}
+
+TmVizRung tm_viz_rung(void) {
+  return rung_from(TM_VIZ_INTEROP);
 }
 
 void tm_viz_spare_processor(void) {
@@ -152,9 +156,9 @@ GdkPaintable *tm_viz_sink_paintable(TmVizSink *s) {
   return GDK_PAINTABLE(s->frame);
 }
 
-/* Opens the sink on the rung in use; steps down while opening fails. */
-static gboolean open_state(TmVizSink *s, GError **error) {
-  TmVizRung want = tm_viz_rung();
+/* Opens the sink on the first rung from @top on that works; steps down while opening fails. */
+static gboolean open_state(TmVizSink *s, TmVizRung top, GError **error) {
+  TmVizRung want = rung_from(top);
   if (s->state && s->rung == want) return TRUE;
   close_state(s);
   for (;;) {
@@ -167,37 +171,67 @@ static gboolean open_state(TmVizSink *s, GError **error) {
       return FALSE;
     }
     tm_viz_drop(want, local->message);
-    want = tm_viz_rung();
+    want = rung_from(top);
   }
 }
 
-gboolean tm_viz_sink_map(TmVizSink *s, TmVizMap *out, GError **error) {
-  return open_state(s, error) && rungs[s->rung].ops->map(s->state, out, error);
+typedef struct {
+  TmVizDeviceDraw on_device;
+  TmVizDraw draw;
+  gpointer user;
+} Painter;
+
+typedef enum { SHOWN, LEFT_OUT, GONE, FAILED } Outcome;
+
+/* One frame by the rung that is open. */
+static Outcome draw_frame(TmVizSink *s, const Painter *p, GError **error) {
+  const TmVizOps *ops = rungs[s->rung].ops;
+  TmVizMap map = {0};
+  GError *failed = NULL;
+  if (!ops->map(s->state, &map, &failed)) {
+    if (failed) g_propagate_error(error, failed);
+    return failed ? FAILED : LEFT_OUT;
+  }
+  gboolean drawn = TRUE;
+  if (map.kind == TM_VIZ_HOST)
+    p->draw(&map, s->w, s->h, p->user);
+  else
+    drawn = p->on_device(&map, s->w, s->h, p->user, &failed);
+  /* What was lent goes back in any case. */
+  g_autoptr(GdkTexture) texture = ops->unmap(s->state, failed ? NULL : &failed);
+  if (failed) {
+    g_propagate_error(error, failed);
+    return FAILED;
+  }
+  if (drawn) tm_frame_set_texture(s->frame, texture);
+  return drawn ? SHOWN : GONE;
 }
 
-gboolean tm_viz_sink_unmap(TmVizSink *s, GError **error) {
-  g_autoptr(GdkTexture) texture = rungs[s->rung].ops->unmap(s->state, error);
-  if (!texture) return FALSE;
-  tm_frame_set_texture(s->frame, texture);
-  return TRUE;
-}
-
-gboolean tm_viz_sink_draw(TmVizSink *s, TmVizDraw draw, gpointer user) {
+static gboolean draw_from(TmVizSink *s, TmVizRung top, const Painter *p) {
   for (int tries = 0; tries < TM_N_VIZ; tries++) {
     g_autoptr(GError) error = NULL;
-    TmVizMap map = {0};
+    if (!open_state(s, top, &error)) return FALSE;
     const gint64 begin = g_get_monotonic_time();
-    if (tm_viz_sink_map(s, &map, &error)) {
-      if (map.kind == TM_VIZ_HOST) draw(&map, s->w, s->h, user);
-      if (tm_viz_sink_unmap(s, &error)) {
-        const double took = (double)(g_get_monotonic_time() - begin) / 1e6;
-        frame_time = isnan(frame_time) ? took : frame_time + (took - frame_time) / 8;
-        return TRUE;
-      }
+    const Outcome o = draw_frame(s, p, &error);
+    if (o == SHOWN) {
+      const double took = (double)(g_get_monotonic_time() - begin) / 1e6;
+      frame_time = isnan(frame_time) ? took : frame_time + (took - frame_time) / 8;
     }
-    if (!error || !s->state || s->rung == TM_VIZ_MEMORY)
-      return FALSE; /* left out; nothing below plain memory */
+    if (o == SHOWN || o == LEFT_OUT) return o == SHOWN;
+    if (o == GONE) {
+      top = TM_VIZ_GL;
+      continue;
+    }
+    if (s->rung == TM_VIZ_MEMORY) return FALSE; /* nothing below plain memory */
     tm_viz_drop(s->rung, error->message);
   }
   return FALSE;
+}
+
+gboolean tm_viz_sink_draw(TmVizSink *s, TmVizDraw draw, gpointer user) {
+  return draw_from(s, TM_VIZ_GL, &(Painter){.draw = draw, .user = user});
+}
+
+gboolean tm_viz_sink_draw_device(TmVizSink *s, TmVizDeviceDraw on_device, TmVizDraw draw, gpointer user) {
+  return draw_from(s, TM_VIZ_INTEROP, &(Painter){on_device, draw, user});
 }

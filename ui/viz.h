@@ -5,13 +5,12 @@
  *   C  an OpenGL pixel buffer filled by the processor, a ring of three textures
  *   D  a texture in plain memory: always works
  *
- * A sink is one picture on the screen. tm_viz_sink_map() lends memory for a frame, tm_viz_sink_unmap() shows
- * it, and the paintable keeps its identity from frame to frame. A rung that fails is left for the rest of the
- * session, the reason is kept, and the same frame goes out by the next one. TARMAC_VIZ=A|B|C|D begins at that
- * rung. Main thread only.
+ * A sink is one picture on the screen; its paintable keeps its identity from frame to frame. A rung that
+ * fails is left for the rest of the session, the reason is kept, and the same frame goes out by the next one.
+ * TARMAC_VIZ=A|B|C|D begins at that rung. Main thread only.
  *
- * Rungs A and B are added by the part that knows CUDA through tm_viz_register(); everything below works
- * without them. */
+ * Rungs A and B are for pictures in a device's memory, and there once the run's device has offered itself
+ * (viz_cuda.h). */
 #pragma once
 
 #include <gtk/gtk.h>
@@ -21,7 +20,7 @@ typedef enum { TM_VIZ_HOST, TM_VIZ_DEVICE } TmVizMemoryKind;
 
 /* Memory for one frame: h rows of w RGBA8 pixels, row 0 on top, opaque or premultiplied. */
 typedef struct {
-  void *pixels;
+  void *pixels; /* DEVICE: the rung's own handle of it */
   gsize stride; /* bytes a row */
   TmVizMemoryKind kind;
 } TmVizMap;
@@ -68,18 +67,20 @@ char *tm_viz_describe(void);
 
 typedef struct _TmVizSink TmVizSink;
 typedef void (*TmVizDraw)(const TmVizMap *map, int w, int h, gpointer user);
+/* FALSE without an error: the picture is not on the device. */
+typedef gboolean (*TmVizDeviceDraw)(const TmVizMap *map, int w, int h, gpointer user, GError **error);
 
 TmVizSink *tm_viz_sink_new(int w, int h);
 void tm_viz_sink_free(TmVizSink *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmVizSink, tm_viz_sink_free)
 int tm_viz_sink_width(const TmVizSink *s);
 int tm_viz_sink_height(const TmVizSink *s);
-/** FALSE: this frame is left out (every texture is in use), or @error. */
-gboolean tm_viz_sink_map(TmVizSink *s, TmVizMap *out, GError **error);
-gboolean tm_viz_sink_unmap(TmVizSink *s, GError **error);
-/** Maps, calls @draw (host memory only), unmaps; on failure steps down a rung and does it again. FALSE: left
- * out. */
+/** Has the processor draw a frame, by rung C or D; on failure steps down a rung and does it again. FALSE:
+ * left out, because every texture is on the screen, or nothing works. */
 gboolean tm_viz_sink_draw(TmVizSink *s, TmVizDraw draw, gpointer user);
+/** The same from the top of the ladder: @on_device where a rung lends a device's memory, @draw where it lends
+ * the host's, or where the picture is not on the device after all. */
+gboolean tm_viz_sink_draw_device(TmVizSink *s, TmVizDeviceDraw on_device, TmVizDraw draw, gpointer user);
 /** Shows the latest frame; the same object for the sink's life. Owned by the sink. */
 GdkPaintable *tm_viz_sink_paintable(TmVizSink *s);
 

@@ -1,25 +1,13 @@
-/* Rung C: one pixel buffer and a ring of three textures in a context of our own, handed to GTK as
- * GdkGLTexture. A texture's slot is free again when GTK lets go of it. GTK's own context comes back as the
- * current one after every call. */
-#include <epoxy/gl.h>
+/* Rung C: the processor draws into a pixel buffer, from which a ring of three textures is filled. */
+#include "ui/viz_gl.h"
+
 #include <glib/gi18n.h>
 
 #include "engine/core/error.h"
 #include "ui/viz.h"
 
-enum { RING = 3 };
-
 typedef struct {
-  gatomicrefcount refs; /* the sink and every texture on the screen */
-  GdkGLContext *context;
-  int w, h;
-  GLuint buffer, texture[RING];
-  gboolean in_use[RING];
-  int next; /* slot lent out by map */
-} State;
-
-typedef struct {
-  State *state;
+  TmVizRing *ring;
   int slot;
 } Lease;
 
@@ -32,7 +20,11 @@ static GdkGLContext *enter(GdkGLContext *context) {
   return before;
 }
 
-static void leave(GdkGLContext *before) {
+GdkGLContext *tm_viz_ring_enter(TmVizRing *r) {
+  return enter(r->context);
+}
+
+void tm_viz_ring_leave(GdkGLContext *before) {
   if (before)
     gdk_gl_context_make_current(before);
   else
@@ -48,7 +40,7 @@ static gboolean is_software(const char *renderer) {
   return FALSE;
 }
 
-static gboolean probe(GdkDisplay *display, GError **error) {
+gboolean tm_viz_gl_probe(GdkDisplay *display, GError **error) {
   g_clear_object(&shared);
   if (!display) {
     g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("there is no display"));
@@ -61,7 +53,7 @@ static gboolean probe(GdkDisplay *display, GError **error) {
   if (!gdk_gl_context_realize(context, error)) return FALSE;
   GdkGLContext *before = enter(context);
   g_autofree char *renderer = g_strdup((const char *)glGetString(GL_RENDERER));
-  leave(before);
+  tm_viz_ring_leave(before);
   if (is_software(renderer) && !g_getenv("TARMAC_VIZ")) {
     g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED,
                 _("OpenGL is drawn by the processor here (%s), plain memory is faster"), renderer);
@@ -71,117 +63,7 @@ static gboolean probe(GdkDisplay *display, GError **error) {
   return TRUE;
 }
 
-/* Reads every pending error; the first one names the failure. */
-static gboolean gl_ok(const char *what, GError **error) {
-  GLenum first = GL_NO_ERROR, e;
-  for (int i = 0; i < 16 && (e = glGetError()) != GL_NO_ERROR; i++)
-    if (first == GL_NO_ERROR) first = e;
-  if (first == GL_NO_ERROR) return TRUE;
-  g_set_error(error, TM_ERROR, TM_ERROR_DEVICE, _("OpenGL failed while %s (error 0x%04x)"), what, first);
-  return FALSE;
-}
-
-static void state_unref(State *s) {
-  if (!g_atomic_ref_count_dec(&s->refs)) return;
-  GdkGLContext *before = enter(s->context);
-  glDeleteTextures(RING, s->texture);
-  glDeleteBuffers(1, &s->buffer);
-  leave(before);
-  g_object_unref(s->context);
-  g_free(s);
-}
-
-static gpointer open_sink(int w, int h, GError **error) {
-  GdkGLContext *before = enter(shared);
-  GLint most = 0;
-  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
-  if (w < 1 || h < 1 || w > most || h > most) {
-    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("OpenGL draws at most %d pixels a side here"), most);
-    leave(before);
-    return NULL;
-  }
-  State *s = g_new0(State, 1);
-  g_atomic_ref_count_init(&s->refs);
-  s->context = g_object_ref(shared);
-  s->w = w;
-  s->h = h;
-  glGenBuffers(1, &s->buffer);
-  glGenTextures(RING, s->texture);
-  for (int i = 0; i < RING; i++) {
-    glBindTexture(GL_TEXTURE_2D, s->texture[i]);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, w, h, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
-  }
-  glBindTexture(GL_TEXTURE_2D, 0);
-  gboolean ok = gl_ok("making textures", error);
-  leave(before);
-  if (ok) return s;
-  state_unref(s);
-  return NULL;
-}
-
-static gboolean map(gpointer state, TmVizMap *out, GError **error) {
-  State *s = state;
-  for (s->next = 0; s->next < RING && s->in_use[s->next];) s->next++;
-  if (s->next == RING) return FALSE;
-  GdkGLContext *before = enter(s->context);
-  gsize size = (gsize)s->w * s->h * 4;
-  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, s->buffer);
-  glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)size, NULL, GL_STREAM_DRAW);
-  void *pixels = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)size,
-                                  GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
-  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-  gboolean ok = gl_ok("mapping the pixel buffer", error);
-  if (ok && !pixels) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DEVICE, _("OpenGL lends no memory for a picture of %d × %d pixels"),
-                s->w, s->h);
-    ok = FALSE;
-  }
-  leave(before);
-  *out = (TmVizMap){.pixels = pixels, .stride = (gsize)s->w * 4, .kind = TM_VIZ_HOST};
-  return ok;
-}
-
-static void lease_end(gpointer data) {
-  Lease *l = data;
-  l->state->in_use[l->slot] = FALSE;
-  state_unref(l->state);
-  g_free(l);
-}
-
-static GdkTexture *unmap(gpointer state, GError **error) {
-  State *s = state;
-  GdkGLContext *before = enter(s->context);
-  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, s->buffer);
-  gboolean whole = glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
-  glBindTexture(GL_TEXTURE_2D, s->texture[s->next]);
-  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, s->w, s->h, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
-  glBindTexture(GL_TEXTURE_2D, 0);
-  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-  glFlush();
-  gboolean ok = gl_ok("copying a picture", error);
-  if (ok && !whole) {
-    g_set_error(error, TM_ERROR, TM_ERROR_DEVICE, _("OpenGL lost the pixel buffer"));
-    ok = FALSE;
-  }
-  leave(before);
-  if (!ok) return NULL;
-  Lease *lease = g_new(Lease, 1);
-  lease->state = s;
-  lease->slot = s->next;
-  g_atomic_ref_count_inc(&s->refs);
-  s->in_use[s->next] = TRUE;
-  return gdk_gl_texture_new(s->context, s->texture[s->next], s->w, s->h, lease_end, lease);
-}
-
-static void close_sink(gpointer state) {
-  state_unref(state);
-}
-
-static char *about(void) {
+char *tm_viz_gl_about(void) {
   GdkGLContext *before = enter(shared);
   int major = 0, minor = 0;
   gdk_gl_context_get_version(shared, &major, &minor);
@@ -189,9 +71,81 @@ static char *about(void) {
   char *text = g_strdup_printf("%s %d.%d, %s",
                                gdk_gl_context_get_api(shared) == GDK_GL_API_GLES ? "OpenGL ES" : "OpenGL",
                                major, minor, renderer ? renderer : "?");
-  leave(before);
+  tm_viz_ring_leave(before);
   return text;
 }
 
-const TmVizOps tm_viz_gl_ops = {
-    .probe = probe, .open = open_sink, .map = map, .unmap = unmap, .close = close_sink, .about = about};
+/* ---- the ring ---- */
+
+TmVizRing *tm_viz_ring_new(int w, int h, GError **error) {
+  TmVizRing *r = g_new0(TmVizRing, 1);
+  g_atomic_ref_count_init(&r->refs);
+  GdkGLContext *before = enter(shared);
+  const gboolean ok = tm_gl_ring_init(&r->ring, w, h, error);
+  tm_viz_ring_leave(before);
+  r->context = g_object_ref(shared);
+  if (ok) return r;
+  g_object_unref(r->context);
+  g_free(r);
+  return NULL;
+}
+
+void tm_viz_ring_unref(TmVizRing *r) {
+  if (!g_atomic_ref_count_dec(&r->refs)) return;
+  GdkGLContext *before = tm_viz_ring_enter(r);
+  tm_gl_ring_clear(&r->ring);
+  tm_viz_ring_leave(before);
+  g_object_unref(r->context);
+  g_free(r);
+}
+
+static void lease_end(gpointer data) {
+  Lease *l = data;
+  l->ring->ring.in_use[l->slot] = FALSE;
+  tm_viz_ring_unref(l->ring);
+  g_free(l);
+}
+
+GdkTexture *tm_viz_ring_texture(TmVizRing *r) {
+  const int slot = r->ring.next;
+  Lease *lease = g_new(Lease, 1);
+  *lease = (Lease){r, slot};
+  g_atomic_ref_count_inc(&r->refs);
+  r->ring.in_use[slot] = TRUE;
+  return gdk_gl_texture_new(r->context, r->ring.texture[slot], r->ring.w, r->ring.h, lease_end, lease);
+}
+
+/* ---- the rung ---- */
+
+static gpointer open_sink(int w, int h, GError **error) {
+  return tm_viz_ring_new(w, h, error);
+}
+
+static gboolean map(gpointer state, TmVizMap *out, GError **error) {
+  TmVizRing *r = state;
+  if (!tm_gl_ring_take(&r->ring)) return FALSE;
+  GdkGLContext *before = tm_viz_ring_enter(r);
+  *out = (TmVizMap){
+      .pixels = tm_gl_ring_map(&r->ring, error), .stride = (gsize)r->ring.w * 4, .kind = TM_VIZ_HOST};
+  tm_viz_ring_leave(before);
+  return out->pixels != NULL;
+}
+
+static GdkTexture *unmap(gpointer state, GError **error) {
+  TmVizRing *r = state;
+  GdkGLContext *before = tm_viz_ring_enter(r);
+  const gboolean ok = tm_gl_ring_unmap(&r->ring, error) && tm_gl_ring_load(&r->ring, error);
+  tm_viz_ring_leave(before);
+  return ok ? tm_viz_ring_texture(r) : NULL;
+}
+
+static void close_sink(gpointer state) {
+  tm_viz_ring_unref(state);
+}
+
+const TmVizOps tm_viz_gl_ops = {.probe = tm_viz_gl_probe,
+                                .open = open_sink,
+                                .map = map,
+                                .unmap = unmap,
+                                .close = close_sink,
+                                .about = tm_viz_gl_about};

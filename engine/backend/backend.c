@@ -84,6 +84,7 @@ void tm_backend_info(TmBackend *b, TmBackendInfo *out) {
 
 void tm_backend_info_clear(TmBackendInfo *info) {
   g_clear_pointer(&info->name, g_free);
+  g_clear_pointer(&info->uuid, g_free);
   g_clear_pointer(&info->detail, g_free);
 }
 
@@ -198,16 +199,6 @@ gboolean tm_backend_fill(TmBackend *b, guint n, const TmView *dst, GError **erro
   return b->api->fill(b, n, dst, error);
 }
 
-gboolean tm_backend_can_paint(TmBackend *b) {
-  return b && b->api->paint;
-}
-
-gboolean tm_backend_paint(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **error) {
-  if (!mine(b, error)) return FALSE;
-  if (!b->api->paint) {
-    g_set_error(error, TM_ERROR, TM_ERROR_UNSUPPORTED, _("The %s engine does not paint."), b->api->name);
-    return FALSE;
-  }
-  if (!p || !rgba || p->w < 1 || p->h < 1 || !p->pixels || !p->labels) return bad_call(b, "paint", error);
-  return b->api->paint(b, p, rgba, error);
+const TmVisibleApi *tm_backend_visible(TmBackend *b) {
+  return b ? b->api->visible : NULL;
 }

@@ -8,19 +8,19 @@
  * existed before the call is still valid. */
 #pragma once
 
+#include "engine/backend/visible.h"
 #include "engine/core/error.h"
 #include "engine/core/view.h"
 #include "engine/graph/node.h"
 
-enum { TM_BACKEND_VERSION = 1 };
+enum { TM_BACKEND_VERSION = 2 };
 
-typedef struct _TmBackend TmBackend;
 typedef struct _TmProgram TmProgram;
 
 typedef struct {
   int threads;            /* 0: all the process may use */
   gboolean deterministic; /* same seed, machine and thread count: same bits. Slots that cannot must fail with TM_ERROR_UNSUPPORTED */
-  const char *device;     /* UUID of the GPU to use, or NULL for the first */
+  const char *device;     /* UUID of the GPU to use, or its beginning; NULL for the first */
   const char *convolutions; /* cpu: "direct", "winograd" or "onednn" wherever it can; NULL or "auto": the fastest, measured once per machine.
                                Winograd's sums are rounded a little more. Copied. */
   gboolean tf32; /* cuda: convolutions in f32 may round their operands to 10 bits of mantissa, which tensor cores
@@ -29,6 +29,7 @@ typedef struct {
 
 typedef struct {
   char *name;        /* "AMD EPYC", "NVIDIA H200": owned by the receiver */
+  char *uuid;        /* of a GPU, the same as NVML's; NULL for others. Owned by the receiver */
   char *detail;      /* "2 threads, AVX512-BF16, oneDNN 3.2" */
   gsize memory;      /* bytes the device has; 0 unknown */
   int threads;
@@ -69,16 +70,6 @@ typedef struct {
   double squares;   /* of the gradient's elements */
   gboolean skipped; /* one of the two is not finite: nothing moved */
 } TmTrained;
-
-/* Colours for `paint`. All pictures h x w, row 0 on top. */
-typedef struct {
-  int w, h;
-  const guint8 *pixels;  /* backend memory: w*h*3 RGB */
-  const guint8 *labels;  /* backend memory: w*h class indices to draw */
-  const guint8 *truth;   /* (optional) backend memory: draw where labels differ from it instead */
-  guint32 palette[256];  /* 0xAARRGGBB per class; alpha 0 hides it */
-  float opacity;         /* 0..1 of the palette over the picture */
-} TmPaint;
 
 typedef struct {
   guint version; /* TM_BACKEND_VERSION */
@@ -134,16 +125,11 @@ typedef struct {
 
   /* (optional; default: nothing to wait for) Waits until all work given so far is done. */
   gboolean (*synchronize)(TmBackend *b, GError **error);
-  /* (optional; default: labels are read and painted by the window) Blends a mask over a picture into w*h RGBA bytes, premultiplied, at
-   * @rgba in backend memory, in stream order. */
-  gboolean (*paint)(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **error);
   /* (optional) What the device does at best, measured in a moment: operations a second with elements of @type (a multiply-add counts
    * two), and bytes a second read and written by a large copy. For timings to be compared with. */
   gboolean (*peak)(TmBackend *b, TmDType type, double *flops, double *bytes, GError **error);
-  /* (optional) A mark in the stream and the question whether it was passed; the question may come from any thread. */
-  gpointer (*mark)(TmBackend *b, GError **error);
-  gboolean (*marked)(gpointer mark);
-  void (*unmark)(gpointer mark);
+  /* (optional; default: pictures go to the screen through host memory) Keeps pictures on the device until they are drawn. */
+  const TmVisibleApi *visible;
 } TmBackendApi;
 
 struct _TmBackend {
@@ -184,5 +170,5 @@ gboolean tm_backend_fill(TmBackend *b, guint n, const TmView *dst, GError **erro
 gboolean tm_backend_synchronize(TmBackend *b, GError **error);
 /** FALSE with TM_ERROR_UNSUPPORTED when the backend has no measure of itself. */
 gboolean tm_backend_peak(TmBackend *b, TmDType type, double *flops, double *bytes, GError **error);
-gboolean tm_backend_can_paint(TmBackend *b);
-gboolean tm_backend_paint(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **error);
+/** NULL when its pictures go to the screen through host memory. */
+const TmVisibleApi *tm_backend_visible(TmBackend *b);

@@ -10,6 +10,7 @@ struct _TmMonitor {
   GMutex lock;
   GCond end;
   gboolean ending;
+  char *followed; /* the last one asked for */
   char *follow; /* UUID to change to, taken by the thread; NULL when there is nothing to do */
   TmMonitorSample ring[TM_MONITOR_RING];
   guint64 n; /* samples taken in all; the latest is ring[(n - 1) % TM_MONITOR_RING] */
@@ -69,13 +70,18 @@ void tm_monitor_free(TmMonitor *m) {
   g_mutex_clear(&m->lock);
   g_cond_clear(&m->end);
   g_free(m->follow);
+  g_free(m->followed);
   g_free(m);
 }
 
 void tm_monitor_follow(TmMonitor *m, const char *gpu_uuid) {
   g_mutex_lock(&m->lock);
-  g_free(m->follow);
-  m->follow = g_strdup(gpu_uuid);
+  if (g_strcmp0(m->followed, gpu_uuid) != 0) {
+    g_free(m->follow);
+    g_free(m->followed);
+    m->follow = g_strdup(gpu_uuid);
+    m->followed = g_strdup(gpu_uuid);
+  }
   g_mutex_unlock(&m->lock);
 }
 

@@ -44,7 +44,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmMonitor, tm_monitor_free)
 /** Copies up to @n of the latest samples, oldest first; returns how many. */
 guint tm_monitor_read(TmMonitor *m, TmMonitorSample *out, guint n);
 /** Reads the GPU with @gpu_uuid from now on: whoever opens a CUDA device says which it is, since CUDA and
- * NVML count GPUs in different orders. An unknown UUID changes nothing. */
+ * NVML count GPUs in different orders. An unknown UUID changes nothing; the same as before costs nothing. */
 void tm_monitor_follow(TmMonitor *m, const char *gpu_uuid);
 
 typedef struct {

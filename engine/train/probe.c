@@ -12,6 +12,7 @@ void tm_probe_free(TmProbe *p) {
   g_free(p->rgb);
   g_free(p->labels);
   g_free(p->truth);
+  tm_visible_unref(p->visible);
   g_free(p);
 }
 
@@ -33,6 +34,22 @@ static gboolean fetch(TmSession *s, guint entry, GError **error) {
   tm_sample_clear(&s->probed);
   s->probed_entry = entry;
   return tm_dataset_read(s->all, entry, &s->probed, error);
+}
+
+/* Keeps the picture on the device too, where it can be drawn without coming over. Nothing depends on it: a failure only leaves it out. */
+static void keep_visible(TmSession *s, TmProbe *p) {
+  const TmVisibleApi *api = tm_backend_visible(s->backend);
+  if (!api || tm_session_tiled(s, p->w, p->h)) return;
+  TmEval *e = tm_session_eval(s, 1, p->w, p->h, NULL); /* the one that has just predicted */
+  if (!e) return;
+  if (s->visible && (s->visible_w != p->w || s->visible_h != p->h)) g_clear_pointer(&s->visible, tm_visible_unref);
+  if (!s->visible) s->visible = api->make(s->backend, p->w, p->h, NULL);
+  s->visible_w = p->w;
+  s->visible_h = p->h;
+  const TmValue *rgb = tm_program_value(e->program, e->picture), *labels = tm_program_value(e->program, e->labels);
+  if (!s->visible || !rgb || !labels) return;
+  p->picture = api->put(s->visible, s->backend, &rgb->view, &labels->view, p->truth, NULL);
+  if (p->picture) p->visible = tm_visible_ref(s->visible);
 }
 
 TmProbe *tm_session_probe(TmSession *s, guint entry, GError **error) {
@@ -61,6 +78,7 @@ TmProbe *tm_session_probe(TmSession *s, guint entry, GError **error) {
     memcpy(p->truth, sample->labels, n);
     score(s, p);
   }
+  keep_visible(s, p);
   return g_steal_pointer(&p);
 }
 

@@ -182,6 +182,7 @@ static TmDType precision_of(const TmSettings *s, const TmBackendInfo *info) {
 TmBackend *tm_session_device(const TmSettings *s, TmBackendInfo *info, TmDType *precision, GError **error) {
   const TmBackendOptions options = {.threads = s->threads,
                                     .deterministic = TRUE,
+                                    .device = g_str_equal(s->device, "first") ? NULL : s->device,
                                     .convolutions = s->convolutions,
                                     .tf32 = g_str_equal(s->precision, "tf32")};
   TmBackend *b = tm_backend_open(s->backend, &options, error);
@@ -426,6 +427,7 @@ void tm_session_close(TmSession *s) {
   tm_sample_cache_free(s->judged);
   tm_picture_store_free(s->store);
   tm_sample_clear(&s->probed);
+  tm_visible_unref(s->visible);
   tm_run_close(s->run);
   close_device(s);
   g_clear_pointer(&s->evals, g_ptr_array_unref);

@@ -115,6 +115,8 @@ typedef struct _TmSession {
   TmPictureStore *store; /* decoded pictures on disk; NULL: none */
   TmSampleCache *judged; /* the val pictures: decoded once when they fit */
   TmSample probed;       /* the probe's picture, once read */
+  TmVisible *visible;    /* the probe's pictures on the device; NULL: not kept there */
+  int visible_w, visible_h;
   guint probed_entry;
   guint kept[TM_MAX_PROBES], n_kept; /* pictures whose masks are kept at every epoch */
   TmLoader *loader;

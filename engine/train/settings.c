@@ -11,11 +11,13 @@
 #define TM_BOOL(field, def, group, label, help)
 #define TM_CHOICE(field, def, names, group, label, help)                                                     \
   static const char *const choices_##field[] = {UNPACK names, NULL};
+#define TM_TEXT(field, def, pattern, example, group, label, help)
 #include "engine/train/options.def"
 #undef TM_INT
 #undef TM_FLOAT
 #undef TM_BOOL
 #undef TM_CHOICE
+#undef TM_TEXT
 
 #define ROW(type_, field, group_, label_, help_, ...)                                                        \
   {.key = #field,                                                                                            \
@@ -33,6 +35,8 @@
   ROW(TM_OPTION_BOOL, field, group_, label_, help_, .def = d, .lo = 0, .hi = 1)
 #define TM_CHOICE(field, d, names, group_, label_, help_)                                                    \
   ROW(TM_OPTION_CHOICE, field, group_, label_, help_, .choices = choices_##field, .def_choice = d)
+#define TM_TEXT(field, d, pattern_, example_, group_, label_, help_)                                         \
+  ROW(TM_OPTION_TEXT, field, group_, label_, help_, .def_choice = d, .pattern = pattern_, .example = example_)
 
 static const TmOption options[] = {
 #include "engine/train/options.def"
@@ -41,6 +45,7 @@ static const TmOption options[] = {
 #undef TM_FLOAT
 #undef TM_BOOL
 #undef TM_CHOICE
+#undef TM_TEXT
 
 const TmOption *tm_options(guint *n) {
   if (n) *n = G_N_ELEMENTS(options);
@@ -145,6 +150,16 @@ static gboolean set_choice(TmSettings *s, const TmOption *o, const char *text, G
   return FALSE;
 }
 
+static gboolean set_text(TmSettings *s, const TmOption *o, const char *text, GError **error) {
+  if (g_regex_match_simple(o->pattern, text, 0, 0)) {
+    *(const char **)field_of(s, o) = g_intern_string(text);
+    return TRUE;
+  }
+  g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("%s (%s) must be like “%s” or “%s”, not “%s”."), _(o->label), o->key,
+              o->def_choice, o->example, text);
+  return FALSE;
+}
+
 static gboolean unknown_key(const char *key, GError **error) {
   g_autoptr(GString) all = g_string_new(NULL);
   for (guint i = 0; i < G_N_ELEMENTS(options); i++)
@@ -160,6 +175,7 @@ gboolean tm_settings_set(TmSettings *s, const char *key, const char *text, GErro
   g_autofree char *trimmed = g_strstrip(g_strdup(text ? text : ""));
   if (o->type == TM_OPTION_BOOL) return set_bool(s, o, trimmed, error);
   if (o->type == TM_OPTION_CHOICE) return set_choice(s, o, trimmed, error);
+  if (o->type == TM_OPTION_TEXT) return set_text(s, o, trimmed, error);
   char *end = NULL;
   const double x = g_ascii_strtod(trimmed, &end);
   if (end == trimmed || *end) return range_error(o, trimmed, error);
@@ -219,6 +235,7 @@ static gboolean set_from_node(TmSettings *s, const TmOption *o, JsonNode *node, 
   }
   if (o->type == TM_OPTION_CHOICE && type == G_TYPE_STRING)
     return set_choice(s, o, json_node_get_string(node), error);
+  if (o->type == TM_OPTION_TEXT && type == G_TYPE_STRING) return set_text(s, o, json_node_get_string(node), error);
   g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("The setting %s (%s) has a value of the wrong kind."),
               _(o->label), o->key);
   return FALSE;

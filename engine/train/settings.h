@@ -13,11 +13,13 @@ typedef struct {
 #define TM_FLOAT(field, def, lo, hi, group, label, help) double field;
 #define TM_BOOL(field, def, group, label, help) gboolean field;
 #define TM_CHOICE(field, def, choices, group, label, help) const char *field; /* one of the choices, static */
+#define TM_TEXT(field, def, pattern, example, group, label, help) const char *field; /* interned */
 #include "engine/train/options.def"
 #undef TM_INT
 #undef TM_FLOAT
 #undef TM_BOOL
 #undef TM_CHOICE
+#undef TM_TEXT
 } TmSettings;
 
 typedef struct {
@@ -25,7 +27,9 @@ typedef struct {
   TmOptionType type;
   double def, lo, hi;   /* INT and FLOAT; BOOL: def */
   const char *const *choices; /* CHOICE: names, NULL-terminated; the first is not special */
-  const char *def_choice;
+  const char *def_choice; /* TEXT too */
+  const char *pattern;  /* TEXT: a regular expression */
+  const char *example;  /* TEXT */
   const char *group;    /* N_("Network"): the form's sections, in order of appearance */
   const char *label;    /* N_("Base width") */
   const char *help;     /* N_(): one or two sentences with a rule of thumb */

@@ -198,6 +198,7 @@ void tm_trainer_snapshot(TmTrainer *t, TmSnapshot *out) {
   out->error = g_strdup(t->snap.error);
   out->notice = g_strdup(t->snap.notice);
   out->device = g_strdup(t->snap.device);
+  out->device_uuid = g_strdup(t->snap.device_uuid);
   out->run_dir = g_strdup(t->snap.run_dir);
   g_mutex_unlock(&t->lock);
 }
@@ -207,6 +208,7 @@ void tm_snapshot_clear(TmSnapshot *s) {
   g_free(s->error);
   g_free(s->notice);
   g_free(s->device);
+  g_free(s->device_uuid);
   g_free(s->run_dir);
   *s = (TmSnapshot){0};
 }
@@ -217,6 +219,7 @@ static TmProbe *probe_copy(const TmProbe *p) {
   c->rgb = g_memdup2(p->rgb, n * 3);
   c->labels = g_memdup2(p->labels, n);
   c->truth = p->truth ? g_memdup2(p->truth, n) : NULL;
+  if (p->visible) tm_visible_ref(p->visible);
   return c;
 }
 

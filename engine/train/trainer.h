@@ -38,6 +38,8 @@ typedef struct {
   int w, h;
   guint8 *rgb, *labels, *truth; /* truth may be NULL */
   double miou, wrong; /* mean IoU of this picture; share of judged pixels that are wrong; NAN without truth */
+  TmVisible *visible; /* where the device has it, for the screen; NULL: it does not */
+  guint64 picture;    /* its number there */
 } TmProbe;
 
 /* A copy of where the run stands. */
@@ -69,6 +71,7 @@ typedef struct {
   char *notice;             /* last thing worth telling: "Step 412 was skipped: the gradient is not finite." or NULL */
   TmDType precision;
   char *device;             /* "cpu: AMD EPYC, 2 threads, AVX512-BF16" */
+  char *device_uuid;        /* of the GPU it runs on; NULL on a processor */
   char *run_dir;
 } TmSnapshot;
 

@@ -91,6 +91,7 @@ static void publish_device(TmTrainer *t) {
   const char *backend = s->backend->api->name;
   g_mutex_lock(&t->lock);
   t->snap.precision = s->precision;
+  t->snap.device_uuid = g_strdup(s->info.uuid);
   t->snap.device = s->info.detail && *s->info.detail
                        ? g_strdup_printf("%s: %s, %s", backend, s->info.name, s->info.detail)
                        : g_strdup_printf("%s: %s", backend, s->info.name);

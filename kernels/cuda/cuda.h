@@ -10,6 +10,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "engine/core/compose.h"
 #include "engine/core/view.h"
 #include "kernels/kernels.h"
 
@@ -46,15 +47,6 @@ typedef struct {
   int skip;
   double squares; /* of the gradient */
 } TmCudaVerdict;
-
-/* What paint reads: pictures h x w, row 0 on top, in device memory. */
-typedef struct {
-  int w, h;
-  const guint8 *pixels, *labels;
-  const guint8 *truth;    /* or NULL */
-  const guint32 *palette; /* device memory: 256 times 0xAARRGGBB */
-  float opacity;          /* 0..1 */
-} TmCudaPaint;
 
 /** Bytes of work space for every kernel over operands of up to @channels channels. */
 gsize tm_cuda_work(int channels);

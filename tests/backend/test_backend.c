@@ -76,7 +76,6 @@ static void test_nothing(void) {
   GError *error = NULL;
   expect_failure(tm_backend_alloc(NULL, 4, &error) != NULL, &error);
   expect_failure(tm_backend_sum_squares(NULL, x, 4, &sum, &error), &error);
-  g_assert_false(tm_backend_can_paint(NULL));
   tm_backend_close(NULL);
   tm_backend_release(NULL, NULL, 0);
 }
@@ -112,8 +111,6 @@ static void test_bad_arguments(gconstpointer name) {
   g_assert_true(tm_backend_sum_squares(b, NULL, 0, &sum, NULL) && sum == 0);
   g_assert_true(tm_backend_update(b, &(TmUpdate){.step = 1}, NULL));
   g_assert_true(tm_backend_synchronize(b, NULL));
-  if (!tm_backend_can_paint(b)) return;
-  expect_failure(tm_backend_paint(b, &(TmPaint){.w = 1, .h = 1}, (guint8 *)x, &error), &error);
 }
 
 static void test_no_memory(gconstpointer name) {
@@ -295,49 +292,6 @@ static void test_adamw(gconstpointer name) {
                  (const double[]){0.714717215, -1.711399451, 0.207699145, 3.290937911});
 }
 
-static guint8 *device_bytes(TmBackend *b, gsize n, const guint8 *values) {
-  g_autoptr(GError) error = NULL;
-  guint8 *p = tm_backend_alloc(b, n, &error);
-  g_assert_no_error(error);
-  const TmView v = {.data = p, .dtype = TM_U8, .shape = TM_SHAPE(1, 1, 1, (int)n), .ld = 1};
-  g_assert_true(tm_backend_write(b, &v, values, TM_U8, &error));
-  return p;
-}
-
-static void test_paint(gconstpointer name) {
-  g_autoptr(TmBackend) b = open_named(name);
-  if (!tm_backend_can_paint(b)) {
-    g_test_skip("this engine leaves painting to the window");
-    return;
-  }
-  const guint8 pixels[12] = {100, 100, 100, 100, 100, 100, 0, 0, 0, 255, 255, 255},
-               labels[4] = {0, 1, 2, 255}, truth[4] = {0, 2, 255, 1};
-  const guint8 zero[16] = {0};
-  guint8 *p = device_bytes(b, 12, pixels), *l = device_bytes(b, 4, labels), *t = device_bytes(b, 4, truth),
-         *rgba = device_bytes(b, 16, zero);
-  TmPaint paint = {.w = 2, .h = 2, .pixels = p, .labels = l, .opacity = 0.5f};
-  paint.palette[0] = 0xffff0000;
-  paint.palette[1] = 0x00ffffff; /* hidden */
-  paint.palette[2] = 0xff0000ff;
-  paint.palette[255] = 0;
-  const TmView v = {.data = rgba, .dtype = TM_U8, .shape = TM_SHAPE(1, 1, 1, 16), .ld = 1};
-  guint8 out[16];
-  g_autoptr(GError) error = NULL;
-  g_assert_true(tm_backend_paint(b, &paint, rgba, &error) && tm_backend_read(b, &v, out, TM_U8, &error));
-  const guint8 mask[16] = {178, 50, 50, 255, 100, 100, 100, 255, 0, 0, 128, 255, 255, 255, 255, 255};
-  for (int i = 0; i < 16; i++) g_assert_cmpint(ABS(out[i] - mask[i]), <=, 1);
-  /* Errors only: right and void pixels stay as they are. */
-  paint.truth = t;
-  paint.palette[1] = 0xff00ff00;
-  g_assert_true(tm_backend_paint(b, &paint, rgba, &error) && tm_backend_read(b, &v, out, TM_U8, &error));
-  const guint8 errors[16] = {100, 100, 100, 255, 50, 178, 50, 255, 0, 0, 0, 255, 255, 255, 255, 255};
-  for (int i = 0; i < 16; i++) g_assert_cmpint(ABS(out[i] - errors[i]), <=, 1);
-  tm_backend_release(b, p, 12);
-  tm_backend_release(b, l, 4);
-  tm_backend_release(b, t, 4);
-  tm_backend_release(b, rgba, 16);
-}
-
 /* A program that trains must be refused before it is built when a backend lacks an op; ref lacks none but has
  * no patterns. */
 static void test_ref_supports(void) {
@@ -372,7 +326,6 @@ int main(int argc, char **argv) {
       {"sgd", test_sgd},
       {"adam", test_adam},
       {"adamw", test_adamw},
-      {"paint", test_paint},
   };
   g_test_add_func("/backend/names", test_names);
   g_test_add_func("/backend/unknown-name", test_unknown_name);

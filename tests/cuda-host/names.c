@@ -19,6 +19,7 @@ int main(void) {
   P(cudaErrorAlreadyMapped);
   P(cudaErrorNotMapped);
   P(cudaErrorNotMappedAsPointer);
+  P(cudaErrorInvalidGraphicsContext);
   P(cudaErrorOperatingSystem);
   P(cudaErrorInvalidResourceHandle);
   P(cudaErrorNotReady);

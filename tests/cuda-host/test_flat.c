@@ -155,6 +155,22 @@ static void test_inf_check(void) {
 
 /* ---- painting ---- */
 
+enum { W = 37, H = 23, N = W * H, CLASSES = 11 };
+
+typedef struct {
+  guint8 rgb[3 * N], labels[N], truth[N];
+} Scene;
+
+static void scene_init(Scene *s) {
+  TmRandom r;
+  tm_random_seed(&r, 9);
+  for (int i = 0; i < 3 * N; i++) s->rgb[i] = (guint8)tm_random_int(&r, 256);
+  for (int i = 0; i < N; i++) { /* patches, so that there are edges and insides; some void */
+    s->labels[i] = (guint8)((i % W / 5 + i / W / 4) % (CLASSES + 1));
+    s->truth[i] = i % 5 == 0 ? 255 : (guint8)tm_random_int(&r, CLASSES);
+  }
+}
+
 static guint8 *bytes(TmBackend *b, const guint8 *from, gsize n) {
   guint8 *p = tm_backend_alloc(b, n, NULL);
   const TmView v = {.data = p, .dtype = TM_U8, .shape = TM_SHAPE(1, 1, 1, (int)n), .ld = 1};
@@ -162,39 +178,43 @@ static guint8 *bytes(TmBackend *b, const guint8 *from, gsize n) {
   return p;
 }
 
-static void paint_one(TmBackend *b, TmPaint p, const guint8 *pixels, const guint8 *labels,
-                      const guint8 *truth, guint8 *out) {
-  const gsize n = (gsize)p.w * (gsize)p.h;
-  guint8 *x = bytes(b, pixels, 3 * n), *l = bytes(b, labels, n), *t = truth ? bytes(b, truth, n) : NULL,
-         *rgba = bytes(b, NULL, 4 * n);
-  p.pixels = x, p.labels = l, p.truth = t;
-  const TmView v = {.data = rgba, .dtype = TM_U8, .shape = TM_SHAPE(1, 1, 1, (int)(4 * n)), .ld = 1};
-  g_assert_true(tm_backend_paint(b, &p, rgba, NULL) && tm_backend_read(b, &v, out, TM_U8, NULL));
-  tm_backend_release(b, x, 3 * n);
-  tm_backend_release(b, l, n);
-  tm_backend_release(b, t, n);
-  tm_backend_release(b, rgba, 4 * n);
+/* The GPU's drawing, beside the processor's from the same text. */
+static void paint_one(TmBackend *b, TmCompose c) {
+  const gsize n = (gsize)c.out_w * (gsize)c.out_h;
+  g_autofree guint32 *got = g_new0(guint32, n);
+  TmCompose d = c;
+  guint8 *rgb = bytes(b, c.rgb, 3 * N), *labels = bytes(b, c.labels, N), *truth = bytes(b, c.truth, N),
+         *out = bytes(b, NULL, 4 * n);
+  d.rgb = rgb;
+  d.labels = c.labels ? labels : NULL;
+  d.truth = c.truth ? truth : NULL;
+  const TmCudaQueue q = {.stream = ((CudaBackend *)b)->queue.stream};
+  const TmView v = {.data = out, .dtype = TM_U8, .shape = TM_SHAPE(1, 1, 1, (int)(4 * n)), .ld = 1};
+  g_assert_cmpint(tm_cuda_paint(&q, &d, (guint32 *)(gpointer)out), ==, cudaSuccess);
+  g_assert_true(tm_backend_read(b, &v, got, TM_U8, NULL));
+  for (int y = 0; y < c.out_h; y++)
+    for (int x = 0; x < c.out_w; x++)
+      g_assert_cmphex(got[y * c.out_w + x], ==, tm_compose_pixel(&c, x, y));
+  tm_backend_release(b, rgb, 3 * N);
+  tm_backend_release(b, labels, N);
+  tm_backend_release(b, truth, N);
+  tm_backend_release(b, out, 4 * n);
 }
 
 static void test_paint(void) {
-  enum { W = 37, H = 23, N = W * H };
-  g_autoptr(TmBackend) ref = tm_backend_open("ref", NULL, NULL);
   g_autoptr(TmBackend) cuda = host_bench_open();
-  guint8 pixels[3 * N], labels[N], truth[N], out[2][4 * N];
-  TmRandom r;
-  tm_random_seed(&r, 9);
-  for (int i = 0; i < 3 * N; i++) pixels[i] = (guint8)tm_random_int(&r, 256);
-  for (int i = 0; i < N; i++) {
-    labels[i] = (guint8)tm_random_int(&r, 12);
-    truth[i] = i % 5 == 0 ? 255 : (guint8)tm_random_int(&r, 12);
-  }
-  TmPaint p = {.w = W, .h = H, .opacity = 0.6f};
-  for (int c = 0; c < 12; c++) p.palette[c] = (guint32)tm_random_next(&r) | (c == 3 ? 0 : 0xff000000u);
-  p.palette[3] &= 0xffffff;
-  for (int errors = 0; errors < 2; errors++) {
-    paint_one(ref, p, pixels, labels, errors ? truth : NULL, out[0]);
-    paint_one(cuda, p, pixels, labels, errors ? truth : NULL, out[1]);
-    for (int i = 0; i < 4 * N; i++) g_assert_cmpint(ABS(out[0][i] - out[1][i]), <=, 1);
+  static Scene s;
+  scene_init(&s);
+  static const int sizes[][2] = {{W, H}, {300, 40}, {11, 7}, {1, 1}};
+  static const TmShow shows[] = {TM_SHOW_INPUT, TM_SHOW_MASK, TM_SHOW_ERRORS};
+  for (guint k = 0; k < G_N_ELEMENTS(sizes) * G_N_ELEMENTS(shows) * 3; k++) {
+    TmCompose c = {.show = shows[k % 3], .w = W, .h = H, .out_w = sizes[k / 9][0], .out_h = sizes[k / 9][1], .rgb = s.rgb,
+                   .labels = s.labels, .truth = s.truth, .n_classes = CLASSES, .alpha = k / 3 % 3 == 0 ? 0 : 150};
+    if (k / 3 % 3 == 2) c.truth = NULL;
+    for (int i = 0; i < CLASSES; i++) c.colours[i] = (guint32)i * 0x123457u & 0xffffffu;
+    c.colours[3] |= 0xff000000u; /* hidden */
+    if (k % 2) c.colours[CLASSES] = 0xff000000u;
+    paint_one(cuda, c);
   }
 }
 

@@ -497,27 +497,21 @@ static void test_reasons(void) {
 static void test_device_by_uuid(void) {
   extern const TmBackendApi tm_backend_module;
   g_autoptr(GError) error = NULL;
-  const TmBackendOptions there = {.device = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"},
+  const TmBackendOptions there = {.device = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"}, short_form = {.device = "gpu-0001"},
                          nowhere = {.device = "GPU-ff010203-0405-0607-0809-0a0b0c0d0e0f"};
   TmBackend *b = tm_backend_module.open(&there, &error);
   g_assert_no_error(error);
   tm_backend_module.close(b);
+  g_assert_nonnull(b = tm_backend_module.open(&short_form, &error));
+  TmBackendInfo info;
+  tm_backend_module.info(b, &info);
+  g_assert_cmpstr(info.uuid, ==, there.device);
+  tm_backend_info_clear(&info);
+  tm_backend_module.close(b);
   g_assert_null(tm_backend_module.open(&nowhere, &error));
   g_assert_error(error, TM_ERROR, TM_ERROR_SETTING);
+  g_assert_nonnull(strstr(error->message, "There are: GPU-00010203")); /* what may be said instead */
   g_assert_cmpint(tm_host_live(), ==, 0);
-}
-
-static void test_marks(void) {
-  g_autoptr(TmBackend) b = host_bench_open();
-  tm_host_lazy(1);
-  float *p = tm_backend_alloc(b, 64, NULL);
-  gpointer mark = b->api->mark(b, NULL);
-  g_assert_nonnull(mark);
-  g_assert_false(b->api->marked(mark)); /* the stand-in works when it is asked, and says so the next time */
-  g_assert_true(b->api->marked(mark));
-  b->api->unmark(mark);
-  tm_backend_release(b, p, 64);
-  tm_host_lazy(0);
 }
 
 int main(int argc, char **argv) {
@@ -536,7 +530,6 @@ int main(int argc, char **argv) {
   g_test_add_func("/cuda-host/program/out-of-memory", test_out_of_memory);
   g_test_add_func("/cuda-host/reasons", test_reasons);
   g_test_add_func("/cuda-host/device-by-uuid", test_device_by_uuid);
-  g_test_add_func("/cuda-host/marks", test_marks);
   static const Fault faults[] = {{cudaErrorMemoryAllocation, TM_ERROR_NO_MEMORY, FALSE, 3, 200},
                                  {cudaErrorIllegalAddress, TM_ERROR_DEVICE, FALSE, 15, 200},
                                  {cudaErrorMemoryAllocation, TM_ERROR_NO_MEMORY, TRUE, 41, 200}};

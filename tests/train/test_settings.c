@@ -29,6 +29,8 @@ static void test_table(void) {
     }
     if (o[i].type == TM_OPTION_CHOICE)
       g_assert_true(g_strv_contains(o[i].choices, o[i].def_choice));
+    else if (o[i].type == TM_OPTION_TEXT)
+      g_assert_true(o[i].pattern && o[i].example && o[i].def_choice);
     else
       g_assert_true(o[i].def >= o[i].lo && o[i].def <= o[i].hi);
   }
@@ -152,6 +154,12 @@ static void test_option(gconstpointer data) {
   refuse(o, "maybe");
   if (o->type == TM_OPTION_CHOICE) {
     for (guint i = 0; o->choices[i]; i++) accept(o, o->choices[i]);
+    return;
+  }
+  if (o->type == TM_OPTION_TEXT) {
+    accept(o, o->def_choice);
+    accept(o, o->example);
+    refuse(o, "first; rm -r x");
     return;
   }
   if (o->type == TM_OPTION_BOOL) {

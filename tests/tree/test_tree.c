@@ -10,7 +10,8 @@ static const struct {
   const char *room, *may[12];
 } rooms[] = {
     {"kernels",
-     {"kernels", "engine/core/dtype.h", "engine/core/shape.h", "engine/core/view.h", "engine/core/random.h"}},
+     {"kernels", "engine/core/dtype.h", "engine/core/shape.h", "engine/core/view.h", "engine/core/random.h",
+      "engine/core/compose.h"}},
     {"engine/core", {"engine/core"}},
     {"engine/graph", {"engine/graph", "engine/core"}},
     {"engine/ops", {"engine/ops", "engine/graph", "engine/core"}},

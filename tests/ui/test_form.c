@@ -35,7 +35,7 @@ static void test_round_trip(void) {
       else if (o[i].type == TM_OPTION_BOOL)
         text = g_strdup(g_rand_boolean(r) ? "true" : "false");
       else
-        text = g_strdup(o[i].choices[g_rand_int_range(r, 0, (int)g_strv_length((char **)o[i].choices))]);
+        text = o[i].type == TM_OPTION_TEXT ? g_strdup(o[i].example) : g_strdup(o[i].choices[g_rand_int_range(r, 0, (int)g_strv_length((char **)o[i].choices))]);
       g_autoptr(GError) error = NULL;
       g_assert_true(tm_settings_set(&s, o[i].key, text, &error));
     }

@@ -156,6 +156,12 @@ static void test_large_is_refused_by_gl(void) {
   g_assert_null(s);
 }
 
+/* The fakes lend host memory. */
+static gboolean never(const TmVizMap *map, int w, int h, gpointer user, GError **error) {
+  (void)map, (void)w, (void)h, (void)user, (void)error;
+  g_assert_not_reached();
+}
+
 /* Whichever call fails, the same frame arrives by a rung below, the reason is kept, and the rung is not tried
  * again. */
 static void test_failures(void) {
@@ -166,13 +172,13 @@ static void test_failures(void) {
     tm_viz_register(TM_VIZ_INTEROP, &fake);
     *where[i] = TRUE;
     g_autoptr(TmVizSink) s = tm_viz_sink_new(W, H);
-    g_assert_true(tm_viz_sink_draw(s, draw, GINT_TO_POINTER(7)));
+    g_assert_true(tm_viz_sink_draw_device(s, never, draw, GINT_TO_POINTER(7)));
     assert_shows(s, 7);
     g_assert_cmpint(tm_viz_rung(), >, TM_VIZ_INTEROP);
     g_autofree char *text = tm_viz_describe();
     g_assert_nonnull(strstr(text, words[i]));
     *where[i] = FALSE;
-    g_assert_true(tm_viz_sink_draw(s, draw, GINT_TO_POINTER(8)));
+    g_assert_true(tm_viz_sink_draw_device(s, never, draw, GINT_TO_POINTER(8)));
     assert_shows(s, 8);
     g_assert_cmpint(tm_viz_rung(), >, TM_VIZ_INTEROP);
     g_assert_cmpint(fail.opened, ==, fail.closed);
@@ -184,10 +190,10 @@ static void test_highest_works(void) {
   tm_viz_register(TM_VIZ_INTEROP, &fake);
   g_assert_cmpint(tm_viz_rung(), ==, TM_VIZ_INTEROP);
   TmVizSink *s = tm_viz_sink_new(W, H);
-  g_assert_true(tm_viz_sink_draw(s, draw, GINT_TO_POINTER(3)));
+  g_assert_true(tm_viz_sink_draw_device(s, never, draw, GINT_TO_POINTER(3)));
   assert_shows(s, 3);
   fail.busy = TRUE;
-  g_assert_false(tm_viz_sink_draw(s, draw, GINT_TO_POINTER(4)));
+  g_assert_false(tm_viz_sink_draw_device(s, never, draw, GINT_TO_POINTER(4)));
   assert_shows(s, 3);
   tm_viz_sink_free(s);
   g_assert_cmpint(fail.closed, ==, 1);

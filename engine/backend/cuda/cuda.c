@@ -31,6 +31,7 @@ static void close_cuda(TmBackend *backend) {
   if (b->queue.stream) cudaStreamDestroy(b->queue.stream);
   tm_machine_cache_free(b->plans);
   g_free(b->name);
+  g_free(b->uuid);
   g_free(b);
 }
 
@@ -95,6 +96,7 @@ static TmBackend *open_cuda(const TmBackendOptions *options, GError **error) {
 static void info(TmBackend *backend, TmBackendInfo *out) {
   const CudaBackend *b = of(backend);
   *out = (TmBackendInfo){.name = g_strdup(b->name),
+                         .uuid = g_strdup(b->uuid),
                          .memory = b->memory,
                          .threads = 1,
                          .bf16 = b->major >= 8,
@@ -170,38 +172,6 @@ static gboolean synchronize(TmBackend *backend, GError **error) {
   return tm_cuda_ok(cudaStreamSynchronize(of(backend)->queue.stream), _("computing"), error);
 }
 
-/* ---- pictures and marks ---- */
-
-static gboolean paint(TmBackend *backend, const TmPaint *p, guint8 *rgba, GError **error) {
-  CudaBackend *b = of(backend);
-  const guint32 *palette = tm_cuda_send(b, p->palette, sizeof p->palette, error);
-  const TmCudaPaint job = {.w = p->w,
-                           .h = p->h,
-                           .pixels = p->pixels,
-                           .labels = p->labels,
-                           .truth = p->truth,
-                           .palette = palette,
-                           .opacity = p->opacity};
-  return palette && tm_cuda_ok(tm_cuda_paint(&b->queue, &job, rgba), _("painting"), error);
-}
-
-static gpointer mark(TmBackend *backend, GError **error) {
-  cudaEvent_t event = NULL;
-  cudaError_t e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-  if (e == cudaSuccess) e = cudaEventRecord(event, of(backend)->queue.stream);
-  if (tm_cuda_ok(e, _("marking the work"), error)) return event;
-  if (event) cudaEventDestroy(event);
-  return NULL;
-}
-
-static gboolean marked(gpointer event) {
-  return cudaEventQuery(event) != cudaErrorNotReady; /* after a failure nothing more is to be waited for */
-}
-
-static void unmark(gpointer event) {
-  cudaEventDestroy(event);
-}
-
 G_MODULE_EXPORT const TmBackendApi tm_backend_module = {
     .version = TM_BACKEND_VERSION,
     .name = "cuda",
@@ -226,8 +196,5 @@ G_MODULE_EXPORT const TmBackendApi tm_backend_module = {
     .update = update,
     .axpby = axpby,
     .synchronize = synchronize,
-    .paint = paint,
-    .mark = mark,
-    .marked = marked,
-    .unmark = unmark,
+    .visible = &tm_cuda_visible,
 };

@@ -34,7 +34,7 @@ typedef struct {
   gboolean deterministic, tf32;
   const CudnnApi *cudnn;
   cudnnHandle_t handle;
-  char *name;
+  char *name, *uuid;
   gsize memory;
   int major, minor;
   TmMachineCache *plans; /* the engines chosen for convolutions on such a device */
@@ -78,7 +78,7 @@ gboolean tm_cuda_step_takes_slice(int op, int operand);
 gboolean tm_cuda_ok(cudaError_t e, const char *doing, GError **error);
 /** Why no GPU can be used, as a sentence with the way out. */
 gboolean tm_cuda_available(GError **error);
-/** Chooses the device by its UUID ("GPU-..."), or the first, and fills the backend's fields about it. */
+/** Chooses the device by its UUID ("GPU-...", a beginning that means one is enough), or the first, and fills the backend's fields about it. */
 gboolean tm_cuda_choose(CudaBackend *b, const char *uuid, GError **error);
 
 /** The slots write and read. */
@@ -91,3 +91,4 @@ const void *tm_cuda_send(CudaBackend *b, const void *value, gsize bytes, GError 
 void tm_cuda_stages_free(CudaStages *all);
 
 extern const TmBackendApi tm_backend_module;
+extern const TmVisibleApi tm_cuda_visible;

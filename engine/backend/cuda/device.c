@@ -62,22 +62,37 @@ static char *uuid_text(const struct cudaDeviceProp *p) {
   return g_string_free(s, FALSE);
 }
 
+/* The number of the device that @uuid names, in full or by its beginning; -1 with what there is when it names none, or several. */
+static int find_device(int n, const char *uuid, GError **error) {
+  g_autoptr(GString) all = g_string_new(NULL);
+  int found = -1, times = 0;
+  for (int d = 0; d < n; d++) {
+    struct cudaDeviceProp p;
+    if (!tm_cuda_ok(cudaGetDeviceProperties(&p, d), _("looking for GPUs"), error)) return -1;
+    g_autofree char *this_one = uuid_text(&p);
+    g_string_append_printf(all, "%s%s (%s)", d ? ", " : "", this_one, p.name);
+    if (g_ascii_strncasecmp(uuid, this_one, strlen(uuid)) != 0) continue;
+    found = d;
+    times++;
+  }
+  if (times == 1) return found;
+  g_set_error(error, TM_ERROR, TM_ERROR_SETTING,
+              times ? _("Several GPUs are meant by %s. There are: %s.") : _("There is no GPU %s here. There are: %s."), uuid,
+              n ? all->str : _("none"));
+  return -1;
+}
+
 gboolean tm_cuda_choose(CudaBackend *b, const char *uuid, GError **error) {
   int n = 0;
   if (!tm_cuda_ok(cudaGetDeviceCount(&n), _("looking for GPUs"), error)) return FALSE;
-  for (int d = 0; d < n; d++) {
-    struct cudaDeviceProp p;
-    if (!tm_cuda_ok(cudaGetDeviceProperties(&p, d), _("looking for GPUs"), error)) return FALSE;
-    g_autofree char *this_one = uuid_text(&p);
-    if (uuid && g_ascii_strcasecmp(uuid, this_one) != 0) continue;
-    b->device = d;
-    b->name = g_strdup(p.name);
-    b->memory = p.totalGlobalMem;
-    b->major = p.major;
-    b->minor = p.minor;
-    return tm_cuda_ok(cudaSetDevice(d), _("opening the GPU"), error);
-  }
-  g_set_error(error, TM_ERROR, TM_ERROR_SETTING, _("There is no GPU with the identity %s here."),
-              uuid ? uuid : "");
-  return FALSE;
+  const int d = uuid ? find_device(n, uuid, error) : 0;
+  struct cudaDeviceProp p;
+  if (d < 0 || !tm_cuda_ok(cudaGetDeviceProperties(&p, d), _("looking for GPUs"), error)) return FALSE;
+  b->device = d;
+  b->name = g_strdup(p.name);
+  b->uuid = uuid_text(&p);
+  b->memory = p.totalGlobalMem;
+  b->major = p.major;
+  b->minor = p.minor;
+  return tm_cuda_ok(cudaSetDevice(d), _("opening the GPU"), error);
 }

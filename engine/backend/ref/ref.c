@@ -211,13 +211,6 @@ static gboolean axpby(TmBackend *b, float a, const float *x, float c, float *y, 
   return TRUE;
 }
 
-static gboolean paint(TmBackend *b, const TmPaint *p, guint8 *rgba, GError **error) {
-  (void)b;
-  (void)error;
-  ref_paint(p, rgba);
-  return TRUE;
-}
-
 const TmBackendApi tm_backend_ref = {
     .version = TM_BACKEND_VERSION,
     .name = "ref",
@@ -237,5 +230,4 @@ const TmBackendApi tm_backend_ref = {
     .sum_squares = sum_squares,
     .update = update,
     .axpby = axpby,
-    .paint = paint,
 };

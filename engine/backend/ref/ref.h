@@ -104,4 +104,3 @@ void ref_put_scalar(const TmView *v, double x);
 /* ---- slots that are not ops ---- */
 
 void ref_update(const TmUpdate *u);
-void ref_paint(const TmPaint *p, guint8 *rgba);

@@ -15,6 +15,7 @@
 #include "tm_host.h"
 
 #define __global__
+#define __grid_constant__ /* an argument that stays where it was passed */
 #define __device__
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))

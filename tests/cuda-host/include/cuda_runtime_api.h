@@ -79,6 +79,7 @@ typedef enum cudaError {
   cudaErrorAlreadyMapped = 208,
   cudaErrorNotMapped = 211,
   cudaErrorNotMappedAsPointer = 213,
+  cudaErrorInvalidGraphicsContext = 219,
   cudaErrorOperatingSystem = 304,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
