@@ -270,6 +270,10 @@ static int finish(Job *j, TmTrainer *t) {
     g_autofree char *quoted = strpbrk(j->run, " '\"$\\*?&;|<>()") ? g_shell_quote(j->run) : g_strdup(j->run);
     g_printerr(_("Stopped and saved. Go on with: tarmac train --resume %s\n"), quoted);
   }
+  if (snapshot.lost) {
+    g_autofree char *quoted = strpbrk(j->run, " '\"$\\*?&;|<>()") ? g_shell_quote(j->run) : g_strdup(j->run);
+    g_printerr(_("Go on on the processor with: tarmac train --resume %s --backend cpu\n"), quoted);
+  }
   if (j->o.json) {
     JsonObject *o = summary(j, &snapshot);
     tm_scores_to_json(o, evaluation, tm_dataset_classes(j->data));

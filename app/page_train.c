@@ -112,6 +112,34 @@ static void do_resume_halved(GSimpleAction *a, GVariant *v, gpointer user) {
   go_on(user, 0.5);
 }
 
+/* The GPU is gone: the same run, from its last checkpoint, on what always works. */
+static void do_resume_cpu(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  (void)v;
+  TmPageTrain *p = user;
+  if (!p->run || !tm_live_run_folder(p->run)) return;
+  g_autofree char *folder = g_strdup(tm_live_run_folder(p->run));
+  TmSettings s;
+  if (!tm_run_settings(folder, FALSE, &s, NULL)) s = *tm_live_run_settings(p->run);
+  tm_settings_set(&s, "backend", "cpu", NULL);
+  tm_page_train_begin(p, folder, &s, TM_RUN_START);
+}
+
+/* Later runs begin with the parts that this one was split into. */
+static void do_keep_split(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  (void)v;
+  TmPageTrain *p = user;
+  const TmSnapshot *snap = p->run ? tm_live_run_snapshot(p->run) : NULL;
+  if (!snap || !snap->parts) return;
+  TmSettings s;
+  tm_settings_form_get(p->form, &s);
+  s.accumulate = (int)snap->parts;
+  tm_settings_form_set(p->form, &s);
+  p->kept_parts = snap->parts;
+  tm_page_train_refresh(p);
+}
+
 static void do_show_files(GSimpleAction *a, GVariant *v, gpointer user) {
   (void)a;
   (void)v;
@@ -181,6 +209,8 @@ static const GActionEntry entries[] = {
     {.name = "new", .activate = do_new},
     {.name = "resume-run", .activate = do_resume_run},
     {.name = "resume-halved", .activate = do_resume_halved},
+    {.name = "resume-cpu", .activate = do_resume_cpu},
+    {.name = "keep-split", .activate = do_keep_split},
     {.name = "show-files", .activate = do_show_files},
     {.name = "panel", .activate = do_panel},
     {.name = "range-test", .activate = do_range_test},

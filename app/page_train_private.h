@@ -52,6 +52,7 @@ struct _TmPageTrain {
   guint shown_probe;     /* serial of the run's probe on the screen; 0: none */
   GCancellable *reading; /* the probe picture before a run shows it */
   TmTrainerState shown_state;
+  guint kept_parts; /* of a split batch, kept for later runs; 0: none */
   gboolean preset_chosen; /* the person or the dataset has set the form */
   GtkWidget *before;      /* of the panel, until a run begins: schedule and plan */
   TmScheduleView *schedule;

@@ -28,6 +28,7 @@ static void refresh_actions(TmPageTrain *p, const TmSnapshot *s) {
   enable(p, "new", p->run && !alive);
   enable(p, "resume-run", p->run && !alive && made);
   enable(p, "resume-halved", p->run && !alive && made);
+  enable(p, "resume-cpu", p->run && !alive && made);
   enable(p, "show-files", made);
 }
 
@@ -64,10 +65,12 @@ static void refresh_messages(TmPageTrain *p, const TmSnapshot *s) {
   tm_run_message_clear(&m);
   const char *told = s && s->notice && s->state != TM_STATE_FAILED ? s->notice : NULL;
   /* The cause in bold, what follows it not. */
-  const char *cut = told ? strstr(told, ": ") : NULL;
-  if (told && !cut) cut = strstr(told, ". ");
+  const char *cut = told ? strstr(told, ": ") : NULL, *end = told ? strstr(told, ". ") : NULL;
+  if (end && (!cut || end < cut)) cut = end;
   g_autofree char *cause = cut ? g_strndup(told, (gsize)(cut - told) + 1) : g_strdup(told);
   tm_notice_show(p->notice, TM_NOTICE_WARNING, NULL, cause, cut ? cut + 2 : NULL);
+  const gboolean split = told && s->parts && s->parts != p->kept_parts;
+  tm_notice_set_buttons(p->notice, split ? _("Keep This Split") : NULL, split ? "train.keep-split" : NULL, NULL, NULL);
   const char *error = tm_project_error(p->project);
   tm_notice_show(p->project_notice, TM_NOTICE_ERROR, NULL, error, NULL);
   tm_notice_set_buttons(p->project_notice, _("Open Folder…"), "win.open", _("Demo Roads"), "win.demo");

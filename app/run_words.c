@@ -92,6 +92,15 @@ void tm_run_message(const TmSnapshot *s, TmRunMessage *m) {
     break;
   case TM_STATE_FAILED:
     m->kind = TM_NOTICE_ERROR;
+    if (s->lost) {
+      m->strong = g_strdup(s->device_uuid ? _("The GPU does not answer any more.") : _("The device does not answer any more."));
+      m->rest = g_strdup(s->error);
+      m->label = _("Go On on the CPU");
+      m->action = "train.resume-cpu";
+      m->other_label = _("Stop and Save");
+      m->other_action = "train.new";
+      break;
+    }
     m->strong = g_strdup(_("Training failed."));
     m->rest = g_strdup(s->error ? s->error : _("No reason was given."));
     if (s->total_step > 0) {

@@ -164,6 +164,14 @@ gboolean tm_session_open_loader(TmSession *s, GError **error) {
   return TRUE;
 }
 
+static void add_note(TmSession *s, char *note) {
+  if (!note) return;
+  char *both = s->note ? g_strconcat(s->note, " ", note, NULL) : g_strdup(note);
+  g_free(s->note);
+  g_free(note);
+  s->note = both;
+}
+
 /* ---- the device ---- */
 
 /* Asked with the simplest step there is. */
@@ -253,13 +261,15 @@ static void free_array(TmSession *s, float **p, gsize n) {
 
 static gboolean allocate(TmSession *s, GError **error) {
   const gsize n = s->params->n_value;
-  if (!(s->m = device_array(s, n, error))) return FALSE;
-  if (!g_str_equal(s->settings->optimizer, "sgd") && !(s->v = device_array(s, n, error))) return FALSE;
-  if (s->settings->ema > 0 &&
-      (!(s->ema = device_array(s, n, error)) || !(s->held = device_array(s, n, error))))
-    return FALSE;
-  s->kept_state = device_array(s, s->params->n_state, error);
-  return s->kept_state != NULL;
+  const gboolean adam = !g_str_equal(s->settings->optimizer, "sgd"), ema = s->settings->ema > 0;
+  const struct {
+    float **array;
+    gsize n;
+    gboolean wanted;
+  } all[] = {{&s->m, n, TRUE}, {&s->v, n, adam}, {&s->ema, n, ema}, {&s->held, n, ema}, {&s->kept_state, s->params->n_state, TRUE}};
+  for (guint i = 0; i < G_N_ELEMENTS(all); i++) /* those of an earlier try stay */
+    if (all[i].wanted && !*all[i].array && !(*all[i].array = device_array(s, all[i].n, error))) return FALSE;
+  return TRUE;
 }
 
 static gboolean open_arrays(TmSession *s, GError **error) {
@@ -291,12 +301,28 @@ static gboolean open_weights(TmSession *s, GError **error) {
   return !s->ema || tm_backend_axpby(s->backend, 1, s->params->value, 0, s->ema, s->params->n_value, error);
 }
 
+/* The program and the arrays, with the batch split where they do not fit otherwise. */
+static gboolean open_memory(TmSession *s, GError **error) {
+  GError *e = NULL;
+  g_autofree char *before = tm_settings_get(&s->now, "accumulate"), *after = NULL;
+  gboolean ok = tm_session_build(s, &e) && open_arrays(s, &e);
+  while (!ok && tm_session_split(s, &e)) ok = open_arrays(s, &e);
+  if (!ok) {
+    g_propagate_error(error, e);
+    return FALSE;
+  }
+  after = tm_settings_get(&s->now, "accumulate");
+  if (g_str_equal(before, after)) return TRUE;
+  add_note(s, tm_session_split_sentence(s, FALSE));
+  return tm_session_record(s, "accumulate", before, after, FALSE, NULL, error);
+}
+
 static gboolean open_device(TmSession *s, const TmSessionPlan *plan, GError **error) {
   activity(plan, _("Opening the device"));
   if (!(s->backend = tm_session_device(s->settings, &s->info, &s->precision, error))) return FALSE;
   s->backend_name = s->backend->api->name;
   activity(plan, _("Building the network"));
-  if (!tm_session_build(s, error) || !open_arrays(s, error) || !open_weights(s, error)) return FALSE;
+  if (!open_memory(s, error) || !open_weights(s, error)) return FALSE;
   s->parameters = tm_params_count(s->params);
   return TRUE;
 }
@@ -339,14 +365,6 @@ gboolean tm_session_unpark(TmSession *s, GError **error) {
 
 /* ---- open and close ---- */
 
-static void add_note(TmSession *s, char *note) {
-  if (!note) return;
-  char *both = s->note ? g_strconcat(s->note, " ", note, NULL) : g_strdup(note);
-  g_free(s->note);
-  g_free(note);
-  s->note = both;
-}
-
 /* What becomes of the pictures that do not fill a batch (the loader's rule). */
 static void note_rest(TmSession *s) {
   guint n = 0;
@@ -364,7 +382,7 @@ static gboolean open_run(TmSession *s, const TmSessionPlan *plan, TmCheckpoint *
   const guint64 from = tm_session_total(s);
   if (!plan->run_dir) return TRUE;
   if (!(s->run = tm_run_open(plan->run_dir, from, error))) return FALSE;
-  if (c && !tm_session_record_differences(s, error)) return FALSE;
+  if (!tm_session_record_differences(s, error)) return FALSE;
   if (c && plan->step_rows && plan->epoch_rows &&
       !tm_run_read_history(plan->run_dir, plan->step_rows, plan->epoch_rows, error))
     return FALSE;
@@ -442,7 +460,7 @@ void tm_session_close(TmSession *s) {
 }
 
 gsize tm_session_memory(const TmSession *s) {
-  if (s->parked) return 0;
+  if (s->parked || !s->program) return 0; /* given back, or lost on the way to less */
   const gsize n = s->params->n_value;
   const gsize arrays =
       n * (gsize)(2 + (s->m != NULL) + (s->v != NULL) + (s->sum != NULL) + (s->ema != NULL) + (s->held != NULL));

@@ -54,7 +54,8 @@ typedef struct {
   gboolean skipped; /* a number was not finite */
   gboolean overflow; /* only because the loss was scaled too much: halved for the next step */
   guint replaced;   /* pictures that could not be read */
-  char *why;        /* a sentence, when one of the two; free it */
+  TmChange *made;    /* the batch was split, because memory ran out; NULL: it was not. Free it */
+  char *why;        /* a sentence, when one of these; free it */
 } TmStepResult;
 
 typedef struct {
@@ -106,6 +107,8 @@ typedef struct _TmSession {
   float *ema;        /* NULL when off */
   float *held;       /* the weights while the average stands in for them */
   float *kept_state; /* params->state from before the step */
+  gboolean state_kept; /* it holds that of the step under way */
+  gboolean committed;  /* the step under way has been given to the device with its update: it cannot be done again */
   GPtrArray *evals;  /* TmEval */
   guint64 eval_clock;
   int eval_pixels; /* of a validation batch, about */
@@ -203,8 +206,19 @@ gboolean tm_session_change_waiting(TmSession *s, TmChange **made, GError **error
  * step: the user gave another setting, or a change was made after the checkpoint at its very step. */
 gboolean tm_session_record_differences(TmSession *s, GError **error);
 
-/** One step at s->at, which moves on. TRUE with r->skipped when it was left out; FALSE: the run cannot go on.
- */
+/** Writes such a change into the run's steering.jsonl, where there is a run. @made (may be set) says it again. */
+gboolean tm_session_record(TmSession *s, const char *key, const char *from, const char *to, gboolean undo, TmChange **made,
+                           GError **error);
+
+/* split.c */
+/** After TM_ERROR_NO_MEMORY in @error: builds the program of a step anew for a smaller part of the batch, which stays the batch it was. FALSE when
+ * that fails too, or @error was another, or the batch cannot be cut finer; then there may be no program any more. Records nothing. */
+gboolean tm_session_split(TmSession *s, GError **error);
+/** What happened, for a person; @begun: in the midst of training. Free it. */
+char *tm_session_split_sentence(const TmSession *s, gboolean begun);
+
+/** One step at s->at, which moves on. TRUE with r->skipped when it was left out; FALSE: the run cannot go on. Where memory
+ * runs out the step is rolled back, the batch split, and the step done again. */
 gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error);
 
 /** The weights' average takes the weights' place (no-op without one) until tm_session_judged_end(). */

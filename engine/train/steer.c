@@ -65,7 +65,7 @@ gboolean tm_steerable(const char *key) { return strcmp(key, TM_RATE_FACTOR) == 0
 
 /* ---- one change ---- */
 
-static gboolean record(TmSession *s, const char *key, const char *from, const char *to, gboolean undo, TmChange **made,
+gboolean tm_session_record(TmSession *s, const char *key, const char *from, const char *to, gboolean undo, TmChange **made,
                        GError **error) {
   g_autoptr(TmChange) c = tm_change_new(tm_session_total(s), key, from, to, undo);
   const gboolean kept = !s->run || tm_run_add_change(s->run, tm_change_to_json(c), error);
@@ -83,7 +83,7 @@ static gboolean change_rate(TmSession *s, const char *to, gboolean undo, TmChang
   if (factor == s->at.lr_factor) return TRUE;
   g_ascii_dtostr(from, sizeof from, s->at.lr_factor);
   s->at.lr_factor = factor;
-  return record(s, TM_RATE_FACTOR, from, to, undo, made, error);
+  return tm_session_record(s, TM_RATE_FACTOR, from, to, undo, made, error);
 }
 
 /* Sets and does what follows; goes back to how it was when that fails. */
@@ -120,7 +120,7 @@ gboolean tm_session_change(TmSession *s, const char *key, const char *to, gboole
   }
   g_autofree char *from = tm_settings_get(&s->now, key), *value = tm_settings_get(&next, key);
   if (strcmp(from, value) == 0) return TRUE;
-  return apply(s, way, &next, error) && record(s, key, from, value, undo, made, error);
+  return apply(s, way, &next, error) && tm_session_record(s, key, from, value, undo, made, error);
 }
 
 gboolean tm_session_change_waiting(TmSession *s, TmChange **made, GError **error) {
@@ -133,7 +133,7 @@ gboolean tm_session_change_waiting(TmSession *s, TmChange **made, GError **error
 
 /* How the machine is used leaves the numbers alone. */
 static gboolean of_machine(const char *key) {
-  static const char *const keys[] = {"threads", "loader_threads", "picture_cache", "memory_limit", NULL};
+  static const char *const keys[] = {"threads", "loader_threads", "picture_cache", "memory_limit", "device", NULL};
   return g_strv_contains(keys, key);
 }
 
@@ -162,13 +162,13 @@ gboolean tm_session_record_differences(TmSession *s, GError **error) {
     char from[G_ASCII_DTOSTR_BUF_SIZE], to[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_dtostr(from, sizeof from, factor);
     g_ascii_dtostr(to, sizeof to, s->at.lr_factor);
-    if (!record(s, TM_RATE_FACTOR, from, to, FALSE, NULL, error)) return FALSE;
+    if (!tm_session_record(s, TM_RATE_FACTOR, from, to, FALSE, NULL, error)) return FALSE;
   }
   for (guint i = 0; i < n; i++) {
     const char *key = options[i].key;
     g_autofree char *from = tm_settings_get(&was, key), *to = tm_settings_get(s->settings, key);
     if (of_machine(key) || strcmp(from, to) == 0) continue;
-    if (!record(s, key, from, to, FALSE, NULL, error)) return FALSE;
+    if (!tm_session_record(s, key, from, to, FALSE, NULL, error)) return FALSE;
   }
   return TRUE;
 }

@@ -174,7 +174,8 @@ static gboolean step_by_parts(TmSession *s, const TmBatch *b, TmStepResult *r, G
   double squares = NAN;
   if (!write_scale(s, error) || !copy(s, s->params->state, s->kept_state, s->params->n_state, error))
     return FALSE;
-  r->loss = 0;
+  s->state_kept = TRUE;
+  r->loss = r->times.upload = r->times.forward = 0;
   for (guint part = 0; part < (guint)s->settings->accumulate; part++)
     if (!run_part(s, b, part, r, error)) return FALSE;
   if (!tm_backend_sum_squares(s->backend, s->sum ? s->sum : s->params->grad, s->params->n_value, &squares,
@@ -183,7 +184,9 @@ static gboolean step_by_parts(TmSession *s, const TmBatch *b, TmStepResult *r, G
   judge(s, squares, r);
   if (r->skipped && !copy(s, s->kept_state, s->params->state, s->params->n_state, error)) return FALSE;
   const double computed = now();
-  if (!r->skipped && (!update(s, r, error) || !tm_backend_synchronize(s->backend, error))) return FALSE;
+  if (!r->skipped && !update(s, r, error)) return FALSE;
+  s->committed = TRUE;
+  if (!r->skipped && !tm_backend_synchronize(s->backend, error)) return FALSE;
   r->times.network = computed - begin - r->times.upload;
   r->times.update = now() - computed;
   return TRUE;
@@ -203,6 +206,7 @@ static void bring_next(TmSession *s) {
   const void *const src[] = {s->coming->pixels, s->coming->labels};
   const gsize bytes[] = {pixels * 3, pixels};
   s->staged = tm_backend_stage(s->backend, 2, src, bytes, &s->coming_error);
+  if (g_error_matches(s->coming_error, TM_ERROR, TM_ERROR_NO_MEMORY)) g_clear_error(&s->coming_error); /* it goes another way */
 }
 
 static gboolean feed_staged(TmSession *s, GError **error) {
@@ -232,6 +236,7 @@ static gboolean step_whole(TmSession *s, const TmBatch *b, TmStepResult *r, GErr
   const double fed = now();
   const TmTrainStep t = train_step(s, r->lr);
   if (!tm_backend_train_begin(s->backend, s->program, &t, error)) return FALSE;
+  s->committed = TRUE; /* and the loader is about to go on */
   bring_next(s);
   if (!tm_backend_train_end(s->backend, &done, error)) return FALSE;
   r->loss = done.loss;
@@ -262,6 +267,38 @@ static void tell_replaced(const TmBatch *b, TmStepResult *r) {
                              b->why, b->replaced);
 }
 
+/* Weights only change at the end of a step, running statistics within it. */
+static gboolean roll_back(TmSession *s, GError **error) {
+  if (!s->state_kept) return TRUE;
+  s->params->version++;
+  return copy(s, s->kept_state, s->params->state, s->params->n_state, error);
+}
+
+/* @error: why a step failed. TRUE: it can be done again, in smaller parts. */
+static gboolean make_room(TmSession *s, TmStepResult *r, GError **error) {
+  if (!g_error_matches(*error, TM_ERROR, TM_ERROR_NO_MEMORY) || s->committed) return FALSE;
+  g_autofree char *before = tm_settings_get(s->settings, "accumulate"), *after = NULL;
+  g_autoptr(GError) other = NULL;
+  if (!roll_back(s, &other) || !tm_session_split(s, error)) {
+    if (other) g_clear_error(error), g_propagate_error(error, g_steal_pointer(&other));
+    return FALSE;
+  }
+  after = tm_settings_get(s->settings, "accumulate");
+  g_free(r->why);
+  r->why = tm_session_split_sentence(s, TRUE);
+  g_clear_pointer(&r->made, tm_change_free);
+  /* A disk that is full shows at the next checkpoint; the run goes on. */
+  tm_session_record(s, "accumulate", before, after, FALSE, &r->made, NULL);
+  return TRUE;
+}
+
+/* In one piece where the device can do that, and the batch is one. */
+static gboolean attempt(TmSession *s, const TmBatch *b, TmStepResult *r, GError **error) {
+  const gboolean whole = tm_backend_trains(s->backend) && s->settings->accumulate == 1;
+  s->state_kept = s->committed = FALSE;
+  return (whole ? step_whole : step_by_parts)(s, b, r, error);
+}
+
 gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error) {
   *r = (TmStepResult){.loss = NAN, .grad_norm = NAN};
   const double begin = now();
@@ -271,8 +308,12 @@ gboolean tm_session_step(TmSession *s, TmStepResult *r, GError **error) {
   loader_times(s, r);
   tell_replaced(b, r);
   if (!r->why && s->store) r->why = tm_picture_store_note(s->store);
-  const gboolean whole = tm_backend_trains(s->backend) && s->settings->accumulate == 1;
-  if (!(whole ? step_whole : step_by_parts)(s, b, r, error)) return FALSE;
+  GError *e = NULL;
+  while (!attempt(s, b, r, &e))
+    if (!make_room(s, r, &e)) {
+      g_propagate_error(error, e);
+      return FALSE;
+    }
   count(s, r);
   adapt_scale(s, r);
   s->at.step++;

@@ -99,13 +99,15 @@ struct _TmTrainer {
   double validation_s;                       /* of the last one */
   gint64 last_notify, last_save, last_probe; /* monotonic, microseconds */
   gint64 probe_cost;
+  guint64 saved_at; /* total step of the last checkpoint; G_MAXUINT64: there is none */
+  guint saved_epoch, saved_step;
   double draw_s; /* of the probe in the step under way */
 };
 
 gpointer tm_trainer_thread(gpointer trainer);
 
 /* worker.c. Thread. */
-/** Ends the run with @error (taken). */
+/** Ends the run with @error (taken). A lost device leaves the checkpoint, which the reason then names. */
 void tm_worker_fail(TmTrainer *t, GError *error);
 /** What leaves the run as it was is only told; a lost device ends it. Takes @error. */
 void tm_worker_fail_softly(TmTrainer *t, GError *error);
@@ -113,6 +115,8 @@ void tm_worker_fail_softly(TmTrainer *t, GError *error);
 void tm_worker_publish(TmTrainer *t);
 
 /* worker_steer.c. Thread. */
+/** Adds @made (taken; NULL does nothing) to the run's changes. */
+void tm_worker_took_effect(TmTrainer *t, TmChange *made);
 void tm_worker_change(TmTrainer *t, const char *key, const char *to, gboolean undo);
 /** Makes the change that waited for an epoch's beginning, if this is one. */
 void tm_worker_change_waiting(TmTrainer *t);

@@ -60,7 +60,7 @@ TmTrainer *tm_trainer_new(TmDataset *d, const TmScan *scan, const TmSettings *s,
   t->epochs = g_array_new(FALSE, FALSE, sizeof(TmEpochRow));
   t->changes = g_ptr_array_new_with_free_func((GDestroyNotify)tm_change_free);
   t->val_loss = t->val_miou = NAN;
-  t->validated_at = G_MAXUINT64;
+  t->validated_at = t->saved_at = G_MAXUINT64;
   t->snap = (TmSnapshot){.state = TM_STATE_IDLE,
                          .epochs = (guint)s->epochs,
                          .loss = NAN,

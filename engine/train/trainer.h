@@ -24,7 +24,7 @@ typedef enum {
   TM_STATE_VALIDATING,
   TM_STATE_FINISHED, /* ran to its end, or early stopping */
   TM_STATE_STOPPED,  /* by a command */
-  TM_STATE_FAILED,
+  TM_STATE_FAILED, /* snapshot.lost: because the device was lost */
 } TmTrainerState;
 
 typedef struct _TmTrainer TmTrainer;
@@ -68,6 +68,8 @@ typedef struct {
   gsize memory;             /* bytes the programs and optimizer hold on the device */
   char *activity;           /* "Building the network", a sentence for preparing; may be NULL */
   char *error;              /* the reason when failed; NULL otherwise */
+  gboolean lost;            /* failed because the device does not answer any more: the run can go on elsewhere from its last checkpoint */
+  guint parts;              /* in which a batch is computed since memory ran out in this run; 0: it did not */
   char *notice;             /* last thing worth telling: "Step 412 was skipped: the gradient is not finite." or NULL */
   TmDType precision;
   char *device;             /* "cpu: AMD EPYC, 2 threads, AVX512-BF16" */

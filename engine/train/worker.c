@@ -12,13 +12,31 @@ enum {
   PROBE_SHARE = 33,
 };
 
+static gboolean lost(const GError *e) {
+  return g_error_matches(e, TM_ERROR, TM_ERROR_DEVICE);
+}
+
+/* What is left of a run whose device is gone: its last checkpoint. */
+static void name_checkpoint(const TmTrainer *t, GError **error) {
+  if (t->saved_at == G_MAXUINT64) return;
+  g_autofree char *why = g_strdup((*error)->message);
+  g_clear_error(error);
+  g_set_error(error, TM_ERROR, TM_ERROR_DEVICE,
+              _("%s The run is interrupted; its last checkpoint is of epoch %u, step %u (checkpoints/last.safetensors), from which it can go "
+                "on on the processor."),
+              why, t->saved_epoch + 1, t->saved_step);
+}
+
 void tm_worker_fail(TmTrainer *t, GError *error) {
   if (t->flow == TM_FLOW_FAIL) {
     g_error_free(error);
     return;
   }
+  const gboolean gone = lost(error);
   t->flow = TM_FLOW_FAIL;
+  if (gone) name_checkpoint(t, &error);
   g_mutex_lock(&t->lock);
+  t->snap.lost = gone && t->saved_at != G_MAXUINT64;
   t->failure = error;
   g_free(t->snap.error);
   t->snap.error = g_strdup(error->message);
@@ -103,10 +121,6 @@ static void publish_device(TmTrainer *t) {
 static gboolean not_finite(const GError *e) {
   return g_error_matches(e, TM_ERROR, TM_ERROR_NON_FINITE);
 }
-static gboolean lost(const GError *e) {
-  return g_error_matches(e, TM_ERROR, TM_ERROR_DEVICE);
-}
-
 void tm_worker_fail_softly(TmTrainer *t, GError *error) {
   if (lost(error)) {
     tm_worker_fail(t, error);
@@ -116,11 +130,20 @@ void tm_worker_fail_softly(TmTrainer *t, GError *error) {
   g_error_free(error);
 }
 
+/* Notes where the last checkpoint stands. */
+static void saved(TmTrainer *t) {
+  const TmSession *s = t->session;
+  t->saved_at = tm_session_total(s);
+  t->saved_epoch = s->at.epoch;
+  t->saved_step = s->at.step;
+}
+
 /* Tries once. FALSE with the reason as the notice; a lost device ends the run. */
 static gboolean try_save(TmTrainer *t, gboolean (*save)(TmSession *, GError **)) {
   g_autoptr(GError) e = NULL;
   if (save(t->session, &e)) {
     t->last_save = g_get_monotonic_time();
+    if (save == tm_session_save_last) saved(t);
     return TRUE;
   }
   if (lost(e))
@@ -315,6 +338,13 @@ static void skipped(TmTrainer *t, const TmStepResult *r) {
                       BAD_ROW, r->why));
 }
 
+static void was_split(TmTrainer *t, TmChange *made) {
+  g_mutex_lock(&t->lock);
+  t->snap.parts = (guint)t->session->settings->accumulate;
+  g_mutex_unlock(&t->lock);
+  tm_worker_took_effect(t, made);
+}
+
 static void one_step(TmTrainer *t) {
   TmSession *s = t->session;
   const gint64 begin = g_get_monotonic_time();
@@ -323,12 +353,14 @@ static void one_step(TmTrainer *t) {
   GError *e = NULL;
   if (!tm_session_step(s, &r, &e)) {
     g_free(r.why);
+    tm_change_free(r.made);
     tm_worker_fail(t, e);
     return;
   }
   t->done_here++;
   record_step(t, &r, number);
   if (r.why) tm_trainer_set_notice(t, r.why);
+  if (r.made) was_split(t, r.made);
   if (r.skipped) skipped(t, &r);
   g_free(r.why);
   if (t->flow == TM_FLOW_FAIL) return;
@@ -411,7 +443,8 @@ static gboolean score_and_draw(TmTrainer *t, gboolean due, TmScore *score) {
   t->draw_s = 0; /* belongs to no step */
   if (!ok && !g_error_matches(e, TM_ERROR, TM_ERROR_CANCELLED)) tm_worker_fail(t, g_steal_pointer(&e));
   g_clear_error(&e);
-  if (!tm_session_judged_end(s, &back))
+  /* Of a lost device nothing more may be asked. */
+  if (t->flow != TM_FLOW_FAIL && !tm_session_judged_end(s, &back))
     tm_worker_fail(t, back); /* the weights are not where they belong: nothing can follow */
   if (t->flow == TM_FLOW_FAIL) return FALSE;
   tm_trainer_set_state(t, TM_STATE_TRAINING);
@@ -530,7 +563,8 @@ static void finish(TmTrainer *t) {
   if (t->session) {
     static const char *const names[] = {
         [TM_STATE_FINISHED] = "finished", [TM_STATE_STOPPED] = "stopped", [TM_STATE_FAILED] = "failed"};
-    if (!tm_session_write_info(t->session, names[end], &e)) tm_trainer_set_notice(t, e->message);
+    const char *name = t->snap.lost ? "interrupted" : names[end];
+    if (!tm_session_write_info(t->session, name, &e)) tm_trainer_set_notice(t, e->message);
     tm_worker_publish(t);
     tm_session_close(t->session);
     t->session = NULL;
@@ -569,7 +603,7 @@ static gboolean open_session(TmTrainer *t) {
     }
     return FALSE;
   }
-  GPtrArray *changes = t->resume ? tm_run_read_changes(t->run_dir) : NULL;
+  GPtrArray *changes = tm_run_read_changes(t->run_dir); /* of a new run: the batch was split at once */
   g_mutex_lock(&t->lock);
   if (changes) g_ptr_array_extend_and_steal(t->changes, changes);
   t->snap.n_changes = t->changes->len;
@@ -596,7 +630,10 @@ gpointer tm_trainer_thread(gpointer trainer) {
     tm_trainer_set_state(t, TM_STATE_TRAINING);
     /* A run has a checkpoint from its first moment: a full disk shows now, and whatever happens it can be
      * resumed. */
-    if (!t->resume) save_or_pause(t, tm_session_save_last);
+    if (!t->resume)
+      save_or_pause(t, tm_session_save_last);
+    else
+      saved(t);
     t->last_save = g_get_monotonic_time();
     if (t->flow == TM_FLOW_GO) draw_probe(t);
     train(t);

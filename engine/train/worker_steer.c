@@ -11,7 +11,7 @@ static void told(TmTrainer *t) {
 
 /* ---- changes ---- */
 
-static void took_effect(TmTrainer *t, TmChange *made) {
+void tm_worker_took_effect(TmTrainer *t, TmChange *made) {
   if (!made) return;
   g_mutex_lock(&t->lock);
   g_ptr_array_add(t->changes, made);
@@ -23,7 +23,7 @@ void tm_worker_change(TmTrainer *t, const char *key, const char *to, gboolean un
   GError *e = NULL;
   TmChange *made = NULL;
   if (!tm_session_change(t->session, key, to, undo, &made, &e)) tm_worker_fail_softly(t, e);
-  took_effect(t, made);
+  tm_worker_took_effect(t, made);
   told(t);
 }
 
@@ -31,7 +31,7 @@ void tm_worker_change_waiting(TmTrainer *t) {
   GError *e = NULL;
   TmChange *made = NULL;
   if (!tm_session_change_waiting(t->session, &made, &e)) tm_worker_fail_softly(t, e);
-  took_effect(t, made);
+  tm_worker_took_effect(t, made);
 }
 
 /* A batch changes between two epochs: the old one's end comes first. */
@@ -44,7 +44,7 @@ void tm_worker_replay(TmTrainer *t) {
     GError *e = NULL;
     TmChange *made = NULL;
     if (!tm_session_change(s, c->key, c->to, c->undo, &made, &e)) tm_worker_fail(t, e);
-    took_effect(t, made);
+    tm_worker_took_effect(t, made);
   }
   if (t->until && now >= t->until && t->flow == TM_FLOW_GO) t->flow = TM_FLOW_STOP;
 }

@@ -57,7 +57,7 @@ static struct {
   long counted;
   cudaError_t fail_error, last, async;
   const char *fired_call;
-  int lazy, fired, captures;
+  int lazy, fired, sticky, captures;
 } rt = {.total = (size_t)8 << 30};
 
 /* --- controls --------------------------------------------------------- */
@@ -67,6 +67,9 @@ void tm_host_fail(const char *call, long nth, cudaError_t e) {
   rt.fail_error = e;
   rt.calls = 0;
   rt.fired = 0;
+}
+void tm_host_sticky(int on) {
+  rt.sticky = on;
 }
 long tm_host_calls(void) {
   return rt.calls;
@@ -104,9 +107,10 @@ cudaError_t tm_host_set_error(cudaError_t e) {
 
 cudaError_t tm_host_fault(const char *name) {
   /* Clean-up calls fail only when named: no caller can do anything about it. */
-  if (!rt.fail_call && (strstr(name, "Destroy") || strstr(name, "Free"))) return cudaSuccess;
+  if ((!rt.fail_call || (rt.sticky && rt.fired)) && (strstr(name, "Destroy") || strstr(name, "Free"))) return cudaSuccess;
   rt.calls++;
   if (rt.count_call && !strcmp(rt.count_call, name)) rt.counted++;
+  if (rt.sticky && rt.fired) return tm_host_set_error(rt.fail_error);
   if (rt.fail_at > 0 && (!rt.fail_call || !strcmp(rt.fail_call, name)) && --rt.fail_at == 0) {
     rt.fired = 1;
     rt.fired_call = name;

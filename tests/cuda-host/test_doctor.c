@@ -32,7 +32,7 @@ static char *run(const Machine *m, const char *const *words) {
   g_subprocess_launcher_setenv(l, "FAKE_CUDA", m->cuda, TRUE);
   g_subprocess_launcher_setenv(l, "FAKE_NVML", "", TRUE);
   g_subprocess_launcher_setenv(l, "TARMAC_NVML", m->nvml ? nvml : "/nonexistent/libnvidia-ml.so.1", TRUE);
-  g_subprocess_launcher_setenv(l, "LD_LIBRARY_PATH", m->cudnn ? cudnn : "/nonexistent", TRUE);
+  g_subprocess_launcher_setenv(l, "LD_LIBRARY_PATH", m->cudnn ? cudnn : modules, TRUE);
   g_subprocess_launcher_unsetenv(l, "CUDA_VISIBLE_DEVICES");
   g_ptr_array_add(all, (gpointer)program);
   for (; *words; words++) g_ptr_array_add(all, (gpointer)*words);

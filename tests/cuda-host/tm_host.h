@@ -9,6 +9,8 @@ extern "C" {
 /* --- runtime.c ------------------------------------------------------- */
 /* The nth (1 = next) call whose name is `call` (NULL: any) returns `e`. */
 void tm_host_fail(const char *call, long nth, cudaError_t e);
+/* From the failed call on all fail, but those that clean up: a lost device. */
+void tm_host_sticky(int on);
 long tm_host_calls(void); /* API calls made since the last tm_host_fail */
 /* How often one call is made from now on. */
 void tm_host_count(const char *call);

@@ -1,7 +1,6 @@
 /* visible.c: pictures that stay on the GPU until they are on the screen (engine/backend/visible.h). */
 #include "engine/backend/cuda/cuda.h"
 #include "engine/backend/cuda/gl.h"
-#include "engine/backend/visible.h"
 
 #include <glib/gi18n.h>
 
