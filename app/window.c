@@ -10,6 +10,7 @@
 #include "app/page_data.h"
 #include "app/page_devices.h"
 #include "app/page_evaluate.h"
+#include "app/page_predict.h"
 #include "app/page_train.h"
 #include "app/project_card.h"
 #include "app/runs_view.h"
@@ -29,6 +30,7 @@ static const struct {
     {"data", "tm-data-symbolic", N_("Data"), tm_page_data_new},
     {"train", "tm-train-symbolic", N_("Train"), tm_page_train_new},
     {"evaluate", "tm-evaluate-symbolic", N_("Evaluate"), tm_page_evaluate_new},
+    {"predict", "tm-predict-symbolic", N_("Predict"), tm_page_predict_new},
     {"devices", "tm-devices-symbolic", N_("Devices"), tm_page_devices_new},
 };
 

@@ -178,7 +178,7 @@ class Studio:
 
 
 # Keycodes of Xvfb's default map: enough for the few shortcuts pressed here.
-KEYCODES = {"Control": 37, "Alt": 64, "w": 25, **{str(i): 9 + i for i in range(1, 10)}, "F5": 71, "F9": 75, "Escape": 9}
+KEYCODES = {"Control": 37, "Alt": 64, "w": 25, **{str(i): 9 + i for i in range(1, 10)}, "F5": 71, "F9": 75, "Escape": 9, "Shift": 50, "Left": 113, "Right": 114, "Prior": 112}
 
 
 def keycode(name):

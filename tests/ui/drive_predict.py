@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+"""Drives the Predict page through AT-SPI: a folder of pictures is chosen as a person does, predicted with a network trained a moment
+ago, swiped, looked at in every view; results that are there already are kept; a picture that cannot be read is told; a watched folder
+goes on.
+
+  drive_predict.py TARMAC [--pictures FOLDER]"""
+import argparse
+import atexit
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from drive import Atspi, Failed, GLib, Pictures, Studio, poll  # noqa: E402
+from drive_evaluate import DEMO, train  # noqa: E402
+
+
+def write_png(path, w, h, seed):
+    """A street of sorts: sky, houses and a road that narrows, a little different each time."""
+    rows = bytearray()
+    for y in range(h):
+        rows.append(0)
+        for x in range(w):
+            mid, half = w / 2 + seed, (y - h * 0.45) * 0.9
+            if y > h * 0.45 and abs(x - mid) < half:
+                c = (92, 92, 96)
+            elif y > h * 0.45:
+                c = (150, 140, 130)
+            elif abs(x - mid) > w * 0.18 + (h * 0.45 - y) * 0.3:
+                c = (120 + seed * 3 % 60, 90, 70)
+            else:
+                c = (150, 190, 235)
+            rows += bytes(c)
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    temporary = path + ".part"
+    with open(temporary, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, 2, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(bytes(rows), 6)) + chunk(b"IEND", b""))
+    os.rename(temporary, path)
+
+
+def choose_folder(studio, button, path):
+    """As a person would: a path typed into the file chooser, which at times is still busy when it is told to take it."""
+    name = os.path.basename(path)
+    studio.click("button", button)
+    studio.wait("button", ".*Choose", seconds=20)
+    time.sleep(1.5)
+    Atspi.generate_keyboard_event(0, path, Atspi.KeySynthType.STRING)
+    for _ in range(6):
+        time.sleep(1.5)
+        if studio.find("button", ".*Choose"):
+            studio.click("button", ".*Choose")
+        try:
+            studio.says(rf"{name} → {name}-masks", 5)
+            return
+        except Failed:
+            pass
+    raise Failed("the file chooser takes no path")
+
+
+def click_into(node):
+    e = node.get_component_iface().get_extents(Atspi.CoordType.WINDOW)
+    Atspi.generate_mouse_event(e.x + e.width // 2, e.y + e.height // 2, "b1c")
+
+
+def drive_empty(tarmac, pictures):
+    studio = Studio(tarmac, "--size", "1360x850", "--page", "predict", *DEMO)
+    studio.says("Pick a Folder")
+    studio.says("No network yet")
+    pictures.take("9-predict-empty", "1360x850")
+    studio.end()
+
+
+def drive_folder(tarmac, pictures, style, folder):
+    suffix = "-dark" if style else ""
+    studio = Studio(tarmac, "--size", "1360x850", "--page", "predict", *DEMO, *style)
+    choose_folder(studio, "Choose Folder…", folder)
+    studio.click("button", "Start")
+    if style:
+        studio.says(r"\d+ Results Are There Already")
+        studio.click("button", ".*Replace")
+    studio.says("9 of 9", 120)
+    studio.says("1 skipped")
+    studio.says("8 masks written")
+    masks = os.listdir(folder + "-masks")
+    if len([m for m in masks if m.endswith(".png")]) != 16 or "classes.csv" not in masks:
+        raise Failed(f"the folder of masks holds {masks}")
+    view = studio.wait("image", "Swipe between picture and prediction")
+    poll("the picture in words", lambda: "Split at 50 percent" in (view.get_description() or ""))
+    click_into(view)
+    poll("the handle under the pointer", lambda: "Split at 5" in (view.get_description() or ""))
+    studio.key("Right")
+    poll("the split by 2 percent", lambda: "Split at 52 percent" in (view.get_description() or ""))
+    studio.key("Shift", "Left")
+    poll("the split by 10 percent", lambda: "Split at 42 percent" in (view.get_description() or ""))
+    pictures.take("9-predict" + suffix, "1360x850")
+    for name in ("Side by Side", "Overlay", "Sureness"):
+        studio.click("toggle", name)
+        pictures.take("9-predict-" + name.split()[0].lower() + suffix, "1360x850")
+    studio.click("toggle", "Swipe")
+    studio.key("Prior")
+    poll("the picture before", lambda: "street-7" in (view.get_description() or ""))
+    studio.click("button", "Show Skipped Pictures")
+    studio.says("1 Picture Could Not Be Predicted")
+    studio.says("broken.png")
+    studio.click("button", ".*Close")
+    if not style:
+        # Once more: what is there is kept, and a watched folder goes on.
+        before = os.path.getmtime(os.path.join(folder + "-masks", "street-1.png"))
+        studio.click("switch", "Watch folder")
+        studio.click("button", "Start")
+        studio.says(r"\d+ Results Are There Already")
+        studio.click("button", ".*Keep Them")
+        studio.says("Watching")
+        write_png(os.path.join(folder, "street-9.png"), 96, 72, 9)
+        studio.says("10 of 10")
+        if os.path.getmtime(os.path.join(folder + "-masks", "street-1.png")) != before:
+            raise Failed("a mask that was to be kept was written again")
+        if not os.path.exists(os.path.join(folder + "-masks", "street-9.png")):
+            raise Failed("the watched folder's picture has no mask")
+        studio.click("button", "Stop")
+        studio.says("Stopped")
+        os.remove(os.path.join(folder, "street-9.png"))
+    studio.end()
+
+
+def drive_narrow(tarmac, pictures, folder):
+    for size, name in (("720x850", "medium"), ("400x800", "narrow")):
+        studio = Studio(tarmac, "--size", size, "--page", "predict", *DEMO)
+        choose_folder(studio, "Choose Folder…", folder)
+        studio.click("button", "Start")
+        studio.says(r"\d+ Results Are There Already")
+        studio.click("button", ".*Replace")
+        view = studio.wait("image", "Swipe between picture and prediction")
+        poll("the last picture in words", lambda: "street-8" in (view.get_description() or ""))
+        pictures.take("9-predict-" + name, size)
+        studio.end()
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("tarmac")
+    p.add_argument("--pictures")
+    a = p.parse_args()
+    pictures = Pictures(a.pictures)
+    Atspi.generate_mouse_event(560, 20, "abs")
+    # A path of small letters and digits: that is what AT-SPI types without fail.
+    place = os.path.join(tempfile.gettempdir(), f"roads{os.getpid()}")
+    folder = os.path.join(place, "street")
+    os.makedirs(folder)
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    for i in range(1, 9):
+        write_png(os.path.join(folder, f"street-{i}.png"), 96, 72, i)
+    with open(os.path.join(folder, "broken.png"), "w") as f:
+        f.write("no picture")
+
+    def first():
+        train(a.tarmac, "street", 3)
+        drive_folder(a.tarmac, pictures, [], folder)
+
+    parts = [("empty", lambda: drive_empty(a.tarmac, pictures)), ("folder", first), ("narrow", lambda: drive_narrow(a.tarmac, pictures, folder))]
+    if pictures.folder:
+        parts.append(("folder, dark", lambda: drive_folder(a.tarmac, pictures, ["--dark"], folder)))
+    print(f"1..{len(parts)}")
+    bad = 0
+    for i, (name, part) in enumerate(parts, 1):
+        try:
+            Studio.running.clear()
+            part()
+            print(f"ok {i} - {name}", flush=True)
+        except (Failed, GLib.Error, subprocess.CalledProcessError) as e:
+            bad += 1
+            print(f"not ok {i} - {name}\n# {e}", flush=True)
+            for studio in Studio.running:
+                studio.process.kill()
+                studio.process.wait()
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
