@@ -22,6 +22,7 @@ static const GOptionEntry options[] = {
     {"demo-val", 0, 0, G_OPTION_ARG_INT, NULL, N_("Validation pictures of the demo roads"), "N"},
     {"size", 0, 0, G_OPTION_ARG_STRING, NULL, N_("Size of the window"), "WxH"},
     {"page", 0, 0, G_OPTION_ARG_STRING, NULL, N_("Page to begin with: data, train, devices …"), "NAME"},
+    {"pictures", 0, 0, G_OPTION_ARG_FILENAME, NULL, N_("Folder of pictures for the page Predict"), "FOLDER"},
     {"dark", 0, 0, G_OPTION_ARG_NONE, NULL, N_("Dark style"), NULL},
     {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, NULL, NULL, N_("[FOLDER|demo]")},
     {NULL},
@@ -73,6 +74,12 @@ static int command_line(GApplication *app, GApplicationCommandLine *c) {
     tm_window_open(w, path, &o);
   else
     tm_window_restore(w, !width);
+  const char *pictures = NULL;
+  if (g_variant_dict_lookup(d, "pictures", "^&ay", &pictures)) {
+    g_autoptr(GFile) folder = g_application_command_line_create_file_for_arg(c, pictures);
+    g_autofree char *where = g_file_get_path(folder);
+    if (where) gtk_widget_activate_action(GTK_WIDGET(w), "predict.from", "^ay", where);
+  }
   if (g_variant_dict_lookup(d, "page", "&s", &page))
     gtk_widget_activate_action(GTK_WIDGET(w), "win.page", "s", page);
   gtk_window_present(GTK_WINDOW(w));

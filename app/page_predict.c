@@ -264,7 +264,14 @@ static void do_zoom(GSimpleAction *a, GVariant *v, gpointer user) {
   tm_swipe_view_zoom(TM_PAGE_PREDICT(user)->view, g_variant_get_double(v));
 }
 
+/* A folder named on the command line. */
+static void do_from(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  set_from(user, g_variant_get_bytestring(v));
+}
+
 static const GActionEntry entries[] = {
+    {.name = "from", .activate = do_from, .parameter_type = "ay"},
     {.name = "go", .activate = do_go},
     {.name = "stop", .activate = do_stop},
     {.name = "choose-from", .activate = do_choose_from},

@@ -97,6 +97,11 @@ static void selection_changed(TmFilmStrip *s) {
   g_signal_emit(s, signals[SELECTED], 0, s->held ? tm_strip_item_get_picture(i)->index : G_MAXUINT);
 }
 
+/* While nobody chose a picture the end stays in view, also when the strip grows or gets another width. */
+static void follow(GtkAdjustment *a, TmFilmStrip *s) {
+  if (!s->held) gtk_adjustment_set_value(a, gtk_adjustment_get_upper(a) - gtk_adjustment_get_page_size(a));
+}
+
 static void dispose(GObject *o) {
   TmFilmStrip *s = TM_FILM_STRIP(o);
   if (s->scroll) gtk_widget_remove_tick_callback(GTK_WIDGET(s), s->scroll);
@@ -131,6 +136,7 @@ static void tm_film_strip_init(TmFilmStrip *s) {
   gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(s->scroller), GTK_POLICY_AUTOMATIC, GTK_POLICY_NEVER);
   gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(s->scroller), s->view);
   gtk_widget_set_parent(s->scroller, GTK_WIDGET(s));
+  g_signal_connect(gtk_scrolled_window_get_hadjustment(GTK_SCROLLED_WINDOW(s->scroller)), "changed", G_CALLBACK(follow), s);
 }
 
 GtkWidget *tm_film_strip_new(void) {
@@ -172,7 +178,7 @@ static void select_place(TmFilmStrip *s, guint place) {
 
 void tm_film_strip_add(TmFilmStrip *s, TmFolderPicture *p) {
   g_autoptr(TmStripItem) item = tm_strip_item_new(p);
-  s->quiet = TRUE;
+  s->quiet = TRUE; /* a strip that follows is not told what it selects */
   for (guint i = tm_film_strip_n(s); i > 0; i--)
     if (tm_film_strip_picture(s, i - 1)->index == p->index) g_list_store_remove(s->items, i - 1);
   g_list_store_append(s->items, item);

@@ -33,6 +33,7 @@ ROLES = {
     "item": (Atspi.Role.MENU_ITEM,),
     "row": (Atspi.Role.LIST_ITEM,),
     "entry": (Atspi.Role.TEXT, Atspi.Role.ENTRY),
+    "switch": (Atspi.Role.CHECK_BOX, Atspi.Role.TOGGLE_BUTTON),
 }
 
 

@@ -1,18 +1,14 @@
 #!/usr/bin/python3
-"""Drives the Predict page through AT-SPI: a folder of pictures is chosen as a person does, predicted with a network trained a moment
+"""Drives the Predict page through AT-SPI: a folder of pictures is predicted with a network trained a moment
 ago, swiped, looked at in every view; results that are there already are kept; a picture that cannot be read is told; a watched folder
 goes on.
 
   drive_predict.py TARMAC [--pictures FOLDER]"""
 import argparse
-import atexit
 import os
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
-import time
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -47,25 +43,6 @@ def write_png(path, w, h, seed):
     os.rename(temporary, path)
 
 
-def choose_folder(studio, button, path):
-    """As a person would: a path typed into the file chooser, which at times is still busy when it is told to take it."""
-    name = os.path.basename(path)
-    studio.click("button", button)
-    studio.wait("button", ".*Choose", seconds=20)
-    time.sleep(1.5)
-    Atspi.generate_keyboard_event(0, path, Atspi.KeySynthType.STRING)
-    for _ in range(6):
-        time.sleep(1.5)
-        if studio.find("button", ".*Choose"):
-            studio.click("button", ".*Choose")
-        try:
-            studio.says(rf"{name} → {name}-masks", 5)
-            return
-        except Failed:
-            pass
-    raise Failed("the file chooser takes no path")
-
-
 def click_into(node):
     e = node.get_component_iface().get_extents(Atspi.CoordType.WINDOW)
     Atspi.generate_mouse_event(e.x + e.width // 2, e.y + e.height // 2, "b1c")
@@ -81,8 +58,8 @@ def drive_empty(tarmac, pictures):
 
 def drive_folder(tarmac, pictures, style, folder):
     suffix = "-dark" if style else ""
-    studio = Studio(tarmac, "--size", "1360x850", "--page", "predict", *DEMO, *style)
-    choose_folder(studio, "Choose Folder…", folder)
+    studio = Studio(tarmac, "--size", "1360x850", "--page", "predict", "--pictures", folder, *DEMO, *style)
+    studio.says("street → street-masks")
     studio.click("button", "Start")
     if style:
         studio.says(r"\d+ Results Are There Already")
@@ -111,11 +88,11 @@ def drive_folder(tarmac, pictures, style, folder):
     studio.click("button", "Show Skipped Pictures")
     studio.says("1 Picture Could Not Be Predicted")
     studio.says("broken.png")
-    studio.click("button", ".*Close")
+    studio.click("button", "_Close Close")  # not the window's
     if not style:
         # Once more: what is there is kept, and a watched folder goes on.
         before = os.path.getmtime(os.path.join(folder + "-masks", "street-1.png"))
-        studio.click("switch", "Watch folder")
+        studio.click("switch", "(Watch folder ?)+")
         studio.click("button", "Start")
         studio.says(r"\d+ Results Are There Already")
         studio.click("button", ".*Keep Them")
@@ -134,8 +111,7 @@ def drive_folder(tarmac, pictures, style, folder):
 
 def drive_narrow(tarmac, pictures, folder):
     for size, name in (("720x850", "medium"), ("400x800", "narrow")):
-        studio = Studio(tarmac, "--size", size, "--page", "predict", *DEMO)
-        choose_folder(studio, "Choose Folder…", folder)
+        studio = Studio(tarmac, "--size", size, "--page", "predict", "--pictures", folder, *DEMO)
         studio.click("button", "Start")
         studio.says(r"\d+ Results Are There Already")
         studio.click("button", ".*Replace")
@@ -152,11 +128,8 @@ def main():
     a = p.parse_args()
     pictures = Pictures(a.pictures)
     Atspi.generate_mouse_event(560, 20, "abs")
-    # A path of small letters and digits: that is what AT-SPI types without fail.
-    place = os.path.join(tempfile.gettempdir(), f"roads{os.getpid()}")
-    folder = os.path.join(place, "street")
+    folder = os.path.join(os.environ["XDG_DATA_HOME"], "street")
     os.makedirs(folder)
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
     for i in range(1, 9):
         write_png(os.path.join(folder, f"street-{i}.png"), 96, 72, i)
     with open(os.path.join(folder, "broken.png"), "w") as f:
