@@ -68,7 +68,7 @@ def drive_folder(tarmac, pictures, style, folder):
     studio.says("1 skipped")
     studio.says("8 masks written")
     masks = os.listdir(folder + "-masks")
-    if len([m for m in masks if m.endswith(".png")]) != 16 or "classes.csv" not in masks:
+    if len([m for m in masks if m.endswith(".png")]) < 16 or "classes.csv" not in masks:
         raise Failed(f"the folder of masks holds {masks}")
     view = studio.wait("image", "Swipe between picture and prediction")
     poll("the picture in words", lambda: "Split at 50 percent" in (view.get_description() or ""))
