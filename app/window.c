@@ -271,6 +271,7 @@ static void run_changed(TmWindow *w) {
   g_autofree char *words = alive ? tm_run_subtitle(s) : NULL;
   tm_runs_view_set_live(w->runs, alive ? tm_live_run_folder(r) : NULL, words);
   TmTrainerState state = s && !tm_live_run_is_past(r) ? s->state : TM_STATE_IDLE;
+  if (state != w->last_state) tm_runs_view_refresh(w->runs);
   if (state != w->last_state && (state == TM_STATE_FINISHED || state == TM_STATE_FAILED)) notify_end(w, s);
   w->last_state = state;
   if (w->monitor && s && s->device_uuid) tm_monitor_follow(w->monitor, s->device_uuid);

@@ -6,7 +6,7 @@
 #include "ui/epoch_table.h"
 
 /* In the order of tm_plot_add_series(). */
-enum { S_RAW, S_RATE, S_TRAIN, S_VAL, S_MIOU, N_SERIES };
+enum { S_RAW, S_RATE, S_TRAIN, S_VAL, S_MIOU, S_NORM, S_SCALE, N_SERIES };
 
 struct _TmCurves {
   GtkBox parent;
@@ -99,6 +99,81 @@ static void tm_curves_class_init(TmCurvesClass *k) {
   gtk_widget_class_bind_template_child(wc, TmCurves, activity);
 }
 
+/* ---- the lower pane ---- */
+
+static const struct {
+  const char *name, *title;
+  int series;
+} lowers[] = {{"miou", N_("Mean IoU, validation"), S_MIOU}, {"norm", N_("Gradient norm"), S_NORM}, {"scale", N_("Loss scale"), S_SCALE}};
+
+static void show_lower(TmCurves *c, guint which) {
+  for (guint i = 0; i < G_N_ELEMENTS(lowers); i++) tm_plot_set_shown(c->plot, (guint)lowers[i].series, i == which);
+  tm_plot_set_title(c->plot, 1, _(lowers[which].title));
+}
+
+static void lower_chosen(GSimpleAction *a, GVariant *v, gpointer user) {
+  for (guint i = 0; i < G_N_ELEMENTS(lowers); i++)
+    if (strcmp(lowers[i].name, g_variant_get_string(v, NULL)) == 0) {
+      g_simple_action_set_state(a, v);
+      show_lower(user, i);
+    }
+}
+
+/* ---- export ---- */
+
+static gboolean write_csv(TmCurves *c, const char *path, char **why) {
+  g_autofree char *csv = tm_plot_csv(c->plot);
+  g_autoptr(GError) error = NULL;
+  if (g_file_set_contents(path, csv, -1, &error)) return TRUE;
+  *why = g_strdup(error->message);
+  return FALSE;
+}
+
+static void told_done(GtkDialog *d, int answer, gpointer user) {
+  (void)answer;
+  (void)user;
+  gtk_window_destroy(GTK_WINDOW(d));
+}
+
+static void file_chosen(GtkNativeDialog *dialog, int answer, TmCurves *c) {
+  g_autoptr(GFile) file = answer == GTK_RESPONSE_ACCEPT ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog)) : NULL;
+  g_autofree char *path = file ? g_file_get_path(file) : NULL, *why = NULL;
+  const char *kind = g_object_get_data(G_OBJECT(dialog), "kind");
+  gboolean ok = TRUE;
+  if (path) ok = tm_curves_export(c, path, kind, &why);
+  if (!ok) {
+    GtkWidget *d = gtk_message_dialog_new(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(c))), GTK_DIALOG_MODAL, GTK_MESSAGE_ERROR,
+                                          GTK_BUTTONS_CLOSE, "%s", why);
+    g_signal_connect(d, "response", G_CALLBACK(told_done), NULL);
+    gtk_window_present(GTK_WINDOW(d));
+  }
+  g_object_unref(dialog);
+}
+
+gboolean tm_curves_export(TmCurves *c, const char *path, const char *kind, char **why) {
+  if (strcmp(kind, "csv") == 0) return write_csv(c, path, why);
+  return tm_plot_write(c->plot, path, strcmp(kind, "svg") == 0 ? TM_PLOT_SVG : TM_PLOT_PNG, why);
+}
+
+static void do_export(GSimpleAction *a, GVariant *v, gpointer user) {
+  (void)a;
+  TmCurves *c = user;
+  const char *kind = g_intern_string(g_variant_get_string(v, NULL));
+  GtkFileChooserNative *d = gtk_file_chooser_native_new(_("Export the Curves"), GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(c))),
+                                                        GTK_FILE_CHOOSER_ACTION_SAVE, _("_Save"), NULL);
+  g_autofree char *name = g_strdup_printf("%s.%s", _("curves"), kind);
+  gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(d), name);
+  g_object_set_data(G_OBJECT(d), "kind", (gpointer)kind);
+  gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(d), TRUE);
+  g_signal_connect_object(d, "response", G_CALLBACK(file_chosen), c, 0);
+  gtk_native_dialog_show(GTK_NATIVE_DIALOG(d));
+}
+
+static const GActionEntry entries[] = {
+    {.name = "lower", .activate = lower_chosen, .parameter_type = "s", .state = "'miou'"},
+    {.name = "export", .activate = do_export, .parameter_type = "s"},
+};
+
 static void add_series(TmCurves *c) {
   const TmPlotStyle styles[N_SERIES] = {
       [S_RAW] = {.ink = TM_INK_TRAINING, .faint = TRUE},
@@ -111,6 +186,8 @@ static void add_series(TmCurves *c) {
                   .dash = {6, 3.5},
                   .dots = TRUE,
                   .end_value = TRUE},
+      [S_NORM] = {.name = _("gradient norm"), .ink = TM_INK_TRAINING, .pane = 1},
+      [S_SCALE] = {.name = _("loss scale"), .ink = TM_INK_LIVE, .pane = 1},
   };
   tm_plot_add_pane(c->plot, _("Loss"), _("Rate"), 0.64);
   tm_plot_add_pane(c->plot, _("Mean IoU, validation"), NULL, 0.36);
@@ -118,6 +195,7 @@ static void add_series(TmCurves *c) {
     c->series[i] = tm_series_new();
     tm_plot_add_series(c->plot, c->series[i], &styles[i]);
   }
+  show_lower(c, 0);
 }
 
 static void tm_curves_init(TmCurves *c) {
@@ -137,6 +215,9 @@ static void tm_curves_init(TmCurves *c) {
   g_signal_connect_swapped(c->unit, "notify::selected", G_CALLBACK(unit_chosen), c);
   g_signal_connect_swapped(c->table_button, "toggled", G_CALLBACK(table_toggled), c);
   add_shortcuts(c);
+  g_autoptr(GSimpleActionGroup) actions = g_simple_action_group_new();
+  g_action_map_add_action_entries(G_ACTION_MAP(actions), entries, G_N_ELEMENTS(entries), c);
+  gtk_widget_insert_action_group(GTK_WIDGET(c), "curves", G_ACTION_GROUP(actions));
   log_toggled(c);
 }
 
@@ -158,6 +239,8 @@ void tm_curves_add_steps(TmCurves *c, const TmStepRow *rows, guint n) {
     double step = (double)rows[i].step, epoch = (double)rows[i].epoch, minutes = (double)rows[i].seconds / 60;
     tm_series_add(c->series[S_RAW], step, epoch, minutes, (double)rows[i].loss);
     tm_series_add(c->series[S_RATE], step, epoch, minutes, (double)rows[i].lr);
+    tm_series_add(c->series[S_NORM], step, epoch, minutes, (double)rows[i].grad_norm);
+    if (rows[i].loss_scale > 0) tm_series_add(c->series[S_SCALE], step, epoch, minutes, (double)rows[i].loss_scale);
   }
   if (n) smooth(c);
 }

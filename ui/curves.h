@@ -25,4 +25,6 @@ void tm_curves_set_sheet(TmCurves *c, GtkWidget *sheet);
 void tm_curves_show_sheet(TmCurves *c, gboolean show);
 /** Little width: leaves out the smoothing. */
 void tm_curves_set_compact(TmCurves *c, gboolean compact);
+/** Writes the curves shown: @kind is "png", "svg" or "csv". FALSE: @why, a sentence, is set. */
+gboolean tm_curves_export(TmCurves *c, const char *path, const char *kind, char **why);
 TmPlot *tm_curves_plot(TmCurves *c);

@@ -52,7 +52,7 @@ static void tm_plot_class_init(TmPlotClass *c) {
 }
 
 static void tm_plot_init(TmPlot *p) {
-  p->cross = p->drag0 = p->drag1 = NAN;
+  p->cross = p->drag0 = p->drag1 = p->pan0 = p->pan1 = NAN;
   p->markers = g_array_new(FALSE, TRUE, sizeof(TmPlotMarker));
   g_array_set_clear_func(p->markers, marker_clear);
   p->columns = g_array_new(FALSE, FALSE, sizeof(TmColumn));
@@ -76,6 +76,17 @@ void tm_plot_add_series(TmPlot *p, TmSeries *s, const TmPlotStyle *style) {
   g_return_if_fail(p->n_curves < TM_PLOT_MAX_SERIES && style->pane < p->n_panes);
   p->curves[p->n_curves++] =
       (TmPlotCurve){.series = tm_series_ref(s), .style = *style, .ring = NAN, .label_slot = -1};
+}
+
+void tm_plot_set_shown(TmPlot *p, guint n_series, gboolean shown) {
+  g_return_if_fail(n_series < p->n_curves);
+  p->curves[n_series].hidden = !shown;
+  tm_plot_changed(p);
+}
+
+void tm_plot_set_title(TmPlot *p, guint pane, const char *title) {
+  p->panes[pane].title = title;
+  tm_plot_changed(p);
 }
 
 void tm_plot_set_unit(TmPlot *p, TmUnit unit) {
@@ -189,7 +200,7 @@ char *tm_plot_describe(TmPlot *p) {
   if (isnan(x)) x = x1;
   for (guint i = 0; i < p->n_curves; i++) {
     const TmPlotCurve *c = &p->curves[i];
-    guint at = c->style.name ? tm_series_nearest(c->series, p->unit, x) : G_MAXUINT;
+    guint at = c->style.name && !c->hidden ? tm_series_nearest(c->series, p->unit, x) : G_MAXUINT;
     if (at == G_MAXUINT) continue;
     if (!s->len) {
       g_autofree char *where = tm_words_value(tm_series_x(c->series, p->unit, at));
@@ -202,7 +213,7 @@ char *tm_plot_describe(TmPlot *p) {
   }
   for (guint i = 0; i < p->n_curves; i++) {
     const TmPlotCurve *c = &p->curves[i];
-    guint at = isnan(c->ring) ? G_MAXUINT : tm_series_find(c->series, TM_UNIT_STEPS, c->ring);
+    guint at = isnan(c->ring) || c->hidden ? G_MAXUINT : tm_series_find(c->series, TM_UNIT_STEPS, c->ring);
     if (at >= tm_series_n(c->series)) continue;
     g_autofree char *value = tm_words_value(tm_series_y(c->series, at));
     g_string_append_printf(s, _(". Best %s %s at epoch %.0f"), p->panes[c->style.pane].title, value,

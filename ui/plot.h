@@ -31,6 +31,15 @@ TmPlot *tm_plot_new(void);
 guint tm_plot_add_pane(TmPlot *p, const char *title, const char *right_title, double weight);
 /** Takes a reference to @s. */
 void tm_plot_add_series(TmPlot *p, TmSeries *s, const TmPlotStyle *style);
+/** Leaves a series out, as if it were not there; @n_series as in tm_plot_set_ring(). */
+void tm_plot_set_shown(TmPlot *p, guint n_series, gboolean shown);
+/** Translated, static. */
+void tm_plot_set_title(TmPlot *p, guint pane, const char *title);
+typedef enum { TM_PLOT_PNG, TM_PLOT_SVG } TmPlotFile;
+/** Draws it as it is on the screen, on paper of the theme's card, into a file; a PNG at twice the size. FALSE: @why, a sentence, is set. */
+gboolean tm_plot_write(TmPlot *p, const char *path, TmPlotFile kind, char **why);
+/** All points of the shown series as CSV: epoch, step, minutes, series, value. Free it. */
+char *tm_plot_csv(TmPlot *p);
 void tm_plot_set_unit(TmPlot *p, TmUnit unit);
 /** Logarithmic left axis of pane 0. */
 void tm_plot_set_log(TmPlot *p, gboolean log);

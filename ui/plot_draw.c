@@ -88,7 +88,7 @@ static void lay_out(TmPlot *p, int width, int height) {
     gboolean ringed = FALSE;
     for (guint c = 0; c < p->n_curves; c++) {
       TmPlotCurve *curve = &p->curves[c];
-      if (curve->style.pane != i) continue;
+      if (curve->style.pane != i || curve->hidden) continue;
       ringed |= !isnan(curve->ring) && curve->ring_label;
       guint from = tm_series_find(curve->series, p->unit, x0),
             to = tm_series_find(curve->series, p->unit, x1);
@@ -292,7 +292,7 @@ static void draw_curve(TmPlot *p, cairo_t *cr, TmPlotCurve *c) {
   cairo_restore(cr);
 }
 
-static void draw_ring(TmPlot *p, cairo_t *cr, const TmPlotCurve *c) {
+static void draw_ring(TmPlot *p, cairo_t *cr, TmPlotCurve *c) {
   const TmPlotPane *pane = &p->panes[c->style.pane];
   GdkRGBA ink = tm_ink(c->style.ink);
   guint n = tm_series_n(c->series),
@@ -345,7 +345,7 @@ static double label_room(TmPlot *p, const TmPlotCurve *c, int slot, int w, int h
   double room = 60;
   for (guint i = 0; i < p->n_curves; i++) {
     const TmPlotCurve *o = &p->curves[i];
-    if (o->style.pane != c->style.pane || !tm_series_n(o->series) || o->style.faint) continue;
+    if (o->style.pane != c->style.pane || !tm_series_n(o->series) || o->style.faint || o->hidden) continue;
     for (int k = 0; k <= 6; k++) {
       guint j = tm_series_nearest(o->series, p->unit, tm_plot_from_px(p, *lx + w * k / 6.0));
       if (j == G_MAXUINT) continue;
@@ -494,7 +494,7 @@ static void draw_cross(TmPlot *p, cairo_t *cr) {
   const TmSeries *longest = NULL;
   for (guint i = 0; i < p->n_curves; i++) {
     const TmPlotCurve *c = &p->curves[i];
-    if (!c->style.name) continue;
+    if (!c->style.name || c->hidden) continue;
     guint at = tm_series_nearest(c->series, p->unit, p->cross);
     if (at == G_MAXUINT) continue;
     if (!longest || tm_series_n(c->series) > tm_series_n(longest)) {
@@ -539,9 +539,10 @@ void tm_plot_draw(TmPlot *p, cairo_t *cr, int width, int height) {
   lay_out(p, width, height);
   for (guint i = 0; i < p->n_panes; i++) draw_grid(p, cr, &p->panes[i], i + 1 == p->n_panes);
   draw_markers(p, cr);
-  for (guint i = 0; i < p->n_curves; i++) draw_curve(p, cr, &p->curves[i]);
-  for (guint i = 0; i < p->n_curves; i++) draw_ring(p, cr, &p->curves[i]);
-  for (guint i = 0; i < p->n_curves; i++) draw_label(p, cr, &p->curves[i]);
+  static void (*const passes[])(TmPlot *, cairo_t *, TmPlotCurve *) = {draw_curve, draw_ring, draw_label};
+  for (guint k = 0; k < G_N_ELEMENTS(passes); k++)
+    for (guint i = 0; i < p->n_curves; i++)
+      if (!p->curves[i].hidden) passes[k](p, cr, &p->curves[i]);
   draw_notes(p, cr);
   if (!isnan(p->drag0) && p->drag1 != p->drag0) draw_drag(p, cr);
   if (!isnan(p->cross)) draw_cross(p, cr);

@@ -20,6 +20,34 @@ static void left(GtkEventControllerMotion *m, TmPlot *p) {
   if (!gtk_widget_has_visible_focus(GTK_WIDGET(p))) tm_plot_set_cross(p, NAN);
 }
 
+/* Shows @width from @x0 on, never beyond everything. */
+static void pan_to(TmPlot *p, double x0, double width) {
+  double all0, all1;
+  const double was0 = p->zoom0, was1 = p->zoom1;
+  if (!(was0 < was1)) return; /* everything is shown */
+  p->zoom0 = p->zoom1 = 0;
+  tm_plot_get_range(p, &all0, &all1);
+  const double from = CLAMP(x0, all0, MAX(all0, all1 - width));
+  tm_plot_zoom(p, from, from + width);
+}
+
+static void pan_by(TmPlot *p, double share) {
+  double x0, x1;
+  tm_plot_get_range(p, &x0, &x1);
+  pan_to(p, x0 + share * (x1 - x0), x1 - x0);
+}
+
+/* The cross goes to the next live change, and from the last to the first. */
+static void next_marker(TmPlot *p) {
+  double first = NAN, next = NAN;
+  for (guint i = 0; i < p->markers->len; i++) {
+    const double x = tm_plot_step_to_x(p, g_array_index(p->markers, TmPlotMarker, i).step);
+    if (isnan(first)) first = x;
+    if (isnan(next) && (isnan(p->cross) || x > p->cross + 1e-9)) next = x;
+  }
+  if (!isnan(first)) tm_plot_set_cross(p, isnan(next) ? first : next);
+}
+
 static void drag_begin(GtkGestureDrag *g, double x, double y, TmPlot *p) {
   (void)y;
   if (!in_area(p, x)) {
@@ -27,6 +55,11 @@ static void drag_begin(GtkGestureDrag *g, double x, double y, TmPlot *p) {
     return;
   }
   gtk_widget_grab_focus(GTK_WIDGET(p));
+  p->pan0 = p->pan1 = NAN;
+  if (gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(g)) & GDK_SHIFT_MASK) {
+    tm_plot_get_range(p, &p->pan0, &p->pan1);
+    return;
+  }
   p->drag0 = p->drag1 = tm_plot_from_px(p, x);
 }
 
@@ -34,6 +67,10 @@ static void drag_update(GtkGestureDrag *g, double dx, double dy, TmPlot *p) {
   (void)dy;
   double x = 0, y = 0;
   gtk_gesture_drag_get_start_point(g, &x, &y);
+  if (!isnan(p->pan0)) {
+    pan_to(p, p->pan0 - dx / (double)p->panes[0].area.size.width * (p->pan1 - p->pan0), p->pan1 - p->pan0);
+    return;
+  }
   p->drag1 = p->cross = tm_plot_from_px(p, x + dx);
   gtk_widget_queue_draw(GTK_WIDGET(p));
 }
@@ -41,6 +78,10 @@ static void drag_update(GtkGestureDrag *g, double dx, double dy, TmPlot *p) {
 static void drag_end(GtkGestureDrag *g, double dx, double dy, TmPlot *p) {
   (void)g;
   (void)dy;
+  if (!isnan(p->pan0)) {
+    p->pan0 = p->pan1 = NAN;
+    return;
+  }
   double a = MIN(p->drag0, p->drag1), b = MAX(p->drag0, p->drag1);
   p->drag0 = p->drag1 = NAN;
   if (fabs(dx) >= 8 && b > a) tm_plot_zoom(p, a, b);
@@ -104,6 +145,15 @@ static gboolean key(GtkEventControllerKey *k, guint val, guint code, GdkModifier
   case GDK_KEY_minus:
   case GDK_KEY_KP_Subtract:
     zoom_around(p, 2.0);
+    return TRUE;
+  case GDK_KEY_Page_Up:
+    pan_by(p, -0.5);
+    return TRUE;
+  case GDK_KEY_Page_Down:
+    pan_by(p, 0.5);
+    return TRUE;
+  case GDK_KEY_m:
+    next_marker(p);
     return TRUE;
   case GDK_KEY_0:
   case GDK_KEY_KP_0:

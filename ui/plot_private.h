@@ -20,6 +20,7 @@ typedef struct {
   TmPlotStyle style;
   double ring; /* step; NAN none */
   char *ring_label;
+  gboolean hidden;
   int label_slot; /* where the direct label sits; -1: not placed yet */
 } TmPlotCurve;
 
@@ -40,6 +41,7 @@ struct _TmPlot {
   double zoom0, zoom1; /* zoom0 >= zoom1: everything */
   double cross;        /* NAN: none */
   double drag0, drag1; /* in x; NAN: no drag */
+  double pan0, pan1;   /* the range when panning began; NAN: a drag zooms */
   GArray *columns;     /* TmColumn: scratch of drawing */
   guint describe_source;
 };

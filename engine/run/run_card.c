@@ -65,7 +65,11 @@ static gboolean move(const char *from, const char *to, GError **error) {
 }
 
 gboolean tm_run_remove(const char *path, GError **error) {
-  g_autofree char *aside = aside_of(path), *folder = g_path_get_dirname(aside);
+  g_autofree char *aside = aside_of(path), *folder = g_path_get_dirname(aside), *shown = g_filename_display_name(path);
+  if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
+    g_set_error(error, TM_ERROR, TM_ERROR_FILE, _("There is no run at “%s”."), shown);
+    return FALSE;
+  }
   if (g_mkdir_with_parents(folder, 0777) != 0) {
     tm_write_error(error, errno, folder, 0);
     return FALSE;

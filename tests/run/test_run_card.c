@@ -68,8 +68,10 @@ static void test_aside(void) {
   tm_run_purge(root);
   g_autoptr(GPtrArray) kept = tm_run_list(root); /* only what was put aside is gone for good */
   g_assert_cmpuint(kept->len, ==, 1);
-  g_assert_false(tm_run_remove("/nonexistent/run", &e));
-  g_assert_nonnull(e);
+  g_autofree char *missing = g_build_filename(root, "missing", "run", NULL), *parent = g_path_get_dirname(missing);
+  g_assert_false(tm_run_remove(missing, &e));
+  g_assert_error(e, TM_ERROR, TM_ERROR_FILE);
+  g_assert_false(g_file_test(parent, G_FILE_TEST_EXISTS)); /* nor was a place for it made */
 }
 
 /* A link in a run that is deleted is not followed. */

@@ -1,4 +1,5 @@
 #include <adwaita.h>
+#include <glib/gstdio.h>
 #include <math.h>
 
 #include "ui/plot_private.h"
@@ -231,6 +232,54 @@ static void test_units(Fixture *f, gconstpointer data) {
   }
 }
 
+static void test_hidden(Fixture *f, gconstpointer data) {
+  (void)data;
+  for (guint i = 0; i < 5; i++) {
+    tm_series_add(f->raw, i, i, i, 1);
+    tm_series_add(f->val, i, i, i, 0.5);
+  }
+  tm_plot_set_shown(f->plot, 1, FALSE);
+  tm_plot_set_title(f->plot, 1, "Another");
+  int top, bottom;
+  cairo_surface_t *s = render(f->plot);
+  g_assert_cmpuint(find_ink(s, &f->plot->panes[1].area, TM_INK_VALIDATION, 1, &top, &bottom), ==, 0);
+  cairo_surface_destroy(s);
+  g_autofree char *words = tm_plot_describe(f->plot), *csv = tm_plot_csv(f->plot);
+  g_assert_null(strstr(words, "mean IoU"));
+  g_assert_null(strstr(csv, "mean IoU"));
+  tm_plot_set_shown(f->plot, 1, TRUE);
+  s = render(f->plot);
+  g_assert_cmpuint(find_ink(s, &f->plot->panes[1].area, TM_INK_VALIDATION, 1, &top, &bottom), >, 0);
+  cairo_surface_destroy(s);
+}
+
+static void test_files(Fixture *f, gconstpointer data) {
+  (void)data;
+  tm_series_add(f->raw, 0, 0, 0, 2.5);
+  tm_series_add(f->raw, 1, 0.5, 0.25, NAN);
+  tm_series_add(f->raw, 2, 1, 0.5, 1.5);
+  g_autofree char *folder = g_dir_make_tmp("tarmac-plot-XXXXXX", NULL), *png = g_build_filename(folder, "c.png", NULL),
+                  *svg = g_build_filename(folder, "c.svg", NULL), *why = NULL, *text = NULL, *csv = tm_plot_csv(f->plot);
+  gsize size = 0;
+  g_assert_cmpstr(csv, ==, "epoch,step,minutes,series,value\n0,0,0,\"training\",2.5\n0.5,1,0.25,\"training\",\n1,2,0.5,\"training\",1.5\n");
+  g_assert_true(tm_plot_write(f->plot, png, TM_PLOT_PNG, &why));
+  g_assert_true(g_file_get_contents(png, &text, &size, NULL));
+  g_assert_cmpmem(text, 8, "\x89PNG\r\n\x1a\n", 8);
+  g_clear_pointer(&text, g_free);
+  g_assert_true(tm_plot_write(f->plot, svg, TM_PLOT_SVG, &why));
+  g_assert_true(g_file_get_contents(svg, &text, &size, NULL));
+  g_assert_nonnull(strstr(text, "<svg"));
+  g_assert_cmpuint(size, >, 1000);
+  g_assert_false(tm_plot_write(f->plot, "/nonexistent/c.png", TM_PLOT_PNG, &why));
+  g_assert_nonnull(strstr(why, "/nonexistent/c.png"));
+  g_clear_pointer(&why, g_free);
+  g_assert_false(tm_plot_write(f->plot, "/nonexistent/c.svg", TM_PLOT_SVG, &why));
+  g_assert_nonnull(why);
+  g_unlink(png);
+  g_unlink(svg);
+  g_rmdir(folder);
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   if (!gtk_init_check()) {
@@ -249,5 +298,7 @@ int main(int argc, char **argv) {
   ADD("zoom", test_zoom);
   ADD("description", test_description);
   ADD("units", test_units);
+  ADD("hidden", test_hidden);
+  ADD("files", test_files);
   return g_test_run();
 }
