@@ -13,6 +13,8 @@
 
 /* VERSION goes up whenever a scan would learn other things from the same files. */
 enum { VERSION = 1, LARGEST = 256 << 20 };
+/* DRAWING goes up whenever the demo roads are drawn otherwise. */
+enum { DRAWING = 1 };
 static const char magic[8] = "TMscan";
 
 typedef struct {
@@ -32,8 +34,8 @@ struct _TmScanStore {
 /* ---- the file ---- */
 
 static char *path_of(const TmDataset *d, const char *classes) {
-  g_autofree char *name = g_strdup_printf("%s\n%s\n%s\n%s\n%d", tm_dataset_path(d), classes, TM_VERSION,
-                                          setlocale(LC_MESSAGES, NULL), G_BYTE_ORDER);
+  g_autofree char *name = g_strdup_printf("%s\n%d %d\n%s\n%s\n%s\n%d", tm_dataset_path(d), d->width, d->height, classes,
+                                          TM_VERSION, setlocale(LC_MESSAGES, NULL), G_BYTE_ORDER);
   g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
   return g_build_filename(g_get_user_cache_dir(), "tarmac", "scans", hash, NULL);
 }
@@ -53,7 +55,6 @@ static GVariant *read_file(const char *path) {
 }
 
 TmScanStore *tm_scan_store_new(const TmDataset *d) {
-  if (d->demo) return NULL;
   TmScanStore *s = g_new0(TmScanStore, 1);
   s->d = d;
   s->classes = tm_picture_key_classes(d->classes);
@@ -78,7 +79,10 @@ void tm_scan_store_free(TmScanStore *s) {
 }
 
 char *tm_scan_store_key(const TmScanStore *s, guint i) {
-  g_autofree char *key = tm_picture_key(tm_dataset_at(s->d, i), s->classes);
+  const TmDataset *d = s->d;
+  g_autofree char *key = d->demo ? g_strdup_printf("demo %d, %" G_GUINT64_FORMAT " %u, %d %d", DRAWING, d->seed,
+                                                   d->scenes[i], d->width, d->height)
+                                 : tm_picture_key(tm_dataset_at(d, i), s->classes);
   return key ? g_compute_checksum_for_string(G_CHECKSUM_SHA256, key, -1) : NULL;
 }
 

@@ -392,6 +392,22 @@ static void test_learned_once(Folder *f, gconstpointer data) {
   expect_one(changed, TM_FINDING_UNREADABLE, WORDS("images/a.png"));
 }
 
+/* The demo roads' scenes are drawn for the first scan of a size only, and each size has numbers of its own. */
+static void test_learned_demo(void) {
+  g_autofree char *before = NULL;
+  for (int i = 0; i < 4; i++) {
+    const TmDatasetOptions o = {.demo_train = 4, .demo_val = 2, .demo_width = i < 2 ? 48 : 64, .demo_height = 32};
+    g_autoptr(TmDataset) d = tm_dataset_open("demo", &o, NULL);
+    g_autoptr(TmScan) s = tm_scan_run(d, 2, NULL, NULL, NULL);
+    g_autofree char *now = told(s);
+    g_assert_cmpint(s->max_w, ==, o.demo_width);
+    if (i % 2) g_assert_cmpstr(now, ==, before);
+    if (i == 2) g_assert_cmpstr(now, !=, before);
+    g_free(before);
+    before = g_steal_pointer(&now);
+  }
+}
+
 /* What the scan decoded for training is not decoded again. */
 static void test_decoded_once(Folder *f, gconstpointer data) {
   (void)data;
@@ -502,6 +518,7 @@ int main(int argc, char **argv) {
   FOLDER_TEST("/data/scan/flat-picture", test_flat_picture);
   FOLDER_TEST("/data/scan/tiny", test_tiny);
   g_test_add_func("/data/scan/progress-and-cancel", test_progress_and_cancel);
+  g_test_add_func("/data/scan/learned-demo", test_learned_demo);
   g_test_add_func("/data/scan/demo", test_demo);
   const int code = g_test_run();
   tmp_remove(cache);
