@@ -53,6 +53,7 @@ void tm_plan_print(const TmEstimate *e) {
   if (e->resume) print_memory(_("more when a run is resumed"), e->resume);
   print_memory(_("at most"), e->memory);
   g_print("\n%s\n", _("Time"));
+  if (e->rough) g_print("  %s\n", _("a guess: other programs keep the processor too busy to be measured"));
   print_time(_("optimizer"), e->update_s);
   print_time(_("a step"), e->step_s);
   print_time(_("validation"), e->validation_s);
@@ -66,12 +67,19 @@ void tm_plan_print(const TmEstimate *e) {
 char *tm_plan_sentence(const TmEstimate *e) {
   g_autofree char *memory = memory_text(e->memory), *step = time_text(e->step_s),
                   *epoch = time_text(e->epoch_s);
+  if (e->rough)
+    return g_strdup_printf(_("Predicted: %s of memory at most. How long it takes cannot be told while other programs "
+                             "keep the processor busy."),
+                           memory);
   return g_strdup_printf(_("Predicted: %s of memory at most, %s a step, %s an epoch."), memory, step, epoch);
 }
 
 char *tm_plan_outcome(const TmEstimate *e, const TmStepTimes *times, gsize peak) {
   g_autofree char *memory = memory_text(e->memory), *was = memory_text(peak), *step = time_text(e->step_s),
                   *took = time_text(times->upload + times->network + times->update);
+  if (e->rough)
+    return peak ? g_strdup_printf(_("Memory: %s at most, predicted %s. The network's step: %s."), was, memory, took)
+                : g_strdup_printf(_("The network's step: %s."), took);
   return peak ? g_strdup_printf(_("Memory: %s at most, predicted %s. The network's step: %s, predicted %s."),
                                 was, memory, took, step)
               : g_strdup_printf(_("The network's step: %s, predicted %s."), took, step);
@@ -110,6 +118,7 @@ JsonObject *tm_plan_json(const TmEstimate *e) {
   tm_cli_json_number(o, "step_seconds", e->step_s);
   tm_cli_json_number(o, "validation_seconds", e->validation_s);
   tm_cli_json_number(o, "epoch_seconds", e->epoch_s);
+  json_object_set_boolean_member(o, "rough", e->rough);
   json_object_set_int_member(o, "steps", e->steps);
   JsonArray *layers = json_array_new();
   for (guint i = 0; i < e->n_layers; i++) json_array_add_object_element(layers, layer_json(&e->layers[i]));

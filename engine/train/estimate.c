@@ -195,6 +195,7 @@ static gboolean estimate(Job *j, GError **error) {
   e->step_s = e->step_s * j->settings->accumulate + e->update_s;
   e->steps = MAX(tm_dataset_n_split(j->data, TM_SPLIT_TRAIN) / (guint)j->settings->batch, 1);
   e->epoch_s = e->steps * e->step_s + e->validation_s / j->settings->validate_every;
+  e->rough = tm_rates_rough(j->rates);
   e->graph = g_steal_pointer(&j->train.graph);
   tm_give_back_memory();
   return TRUE;

@@ -36,6 +36,7 @@ typedef struct {
   double update_s; /* of a step: the optimizer */
   double step_s, validation_s, epoch_s;
   guint steps; /* an epoch */
+  gboolean rough; /* the seconds are a usual processor's: other programs kept this one too busy to be measured */
   TmDType precision;
   char *device;   /* "cpu: AMD EPYC, 2 threads, AVX512-BF16" */
   TmGraph *graph; /* the names' owner */

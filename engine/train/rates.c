@@ -1,5 +1,7 @@
 #include "engine/train/rates.h"
 
+#include <time.h>
+
 #include "engine/core/machine_cache.h"
 
 /* A run as short as LEAST_S says little; pictures are enlarged until one takes that long, or as large as
@@ -14,9 +16,17 @@ enum {
 };
 #define LEAST_S 4e-3
 
+/* What a thread of a usual processor does: for as long as this one's own rates cannot be measured. */
+static const double rough_flops = 2e11, rough_bytes = 1e10;
+enum { LOOK_US = 5000, LOOKS = 2, MOST_SPINNERS = 256, ROUGH_CHANNELS = 4 };
+
 struct _TmRates {
   TmBackend *backend;
   TmMachineCache *known;
+  int threads;     /* the backend's on the processor; 0: it computes elsewhere */
+  gboolean looked; /* the next is known */
+  gboolean busy;   /* other programs use the processor */
+  gboolean rough;
 };
 
 /* A convolution to be measured, standing for all like it. */
@@ -34,6 +44,7 @@ TmRates *tm_rates_new(TmBackend *backend, const char *convolutions) {
   g_autofree char *machine =
       g_strdup_printf("%s, %s, %d, %s, %s", backend->api->name, info.name ? info.name : "?", info.threads,
                       convolutions ? convolutions : "auto", TM_VERSION);
+  r->threads = g_str_equal(backend->api->name, "cuda") ? 0 : CLAMP(info.threads, 1, MOST_SPINNERS);
   tm_backend_info_clear(&info);
   r->backend = backend;
   r->known = tm_machine_cache_new("rates.ini", machine);
@@ -44,6 +55,51 @@ void tm_rates_free(TmRates *r) {
   if (!r) return;
   tm_machine_cache_free(r->known);
   g_free(r);
+}
+
+gboolean tm_rates_rough(const TmRates *r) {
+  return r->rough;
+}
+
+/* ---- is there anything to measure now? ---- */
+
+typedef struct {
+  gint64 begin;
+  double share; /* of the time since then that the thread was given */
+} Spinner;
+
+static gpointer spin(gpointer data) {
+  Spinner *s = data;
+  struct timespec t;
+  while (g_get_monotonic_time() - s->begin < LOOK_US) continue;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  const double own = (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+  s->share = own / (double)(g_get_monotonic_time() - s->begin);
+  return NULL;
+}
+
+/* Does each of so many threads get a processor of its own? */
+static gboolean alone(int n) {
+  g_autofree Spinner *s = g_new0(Spinner, n);
+  g_autofree GThread **t = g_new0(GThread *, n);
+  gboolean all = TRUE;
+  for (int i = 0; i < n; i++) {
+    s[i].begin = g_get_monotonic_time();
+    t[i] = g_thread_try_new("tarmac-look", spin, &s[i], NULL);
+  }
+  for (int i = 0; i < n; i++) {
+    if (t[i]) g_thread_join(t[i]);
+    all &= s[i].share > 0.85;
+  }
+  return all;
+}
+
+/* Where others use the processor a measurement says how busy it is, not how fast, takes long, and would be kept. */
+static gboolean is_busy(TmRates *r) {
+  if (r->looked || r->threads == 0) return r->busy;
+  r->looked = r->busy = TRUE;
+  for (int i = 0; i < LOOKS && r->busy; i++) r->busy = !alone(r->threads);
+  return r->busy;
 }
 
 /* ---- measuring ---- */
@@ -145,6 +201,11 @@ static gboolean rate_of(TmRates *r, const char *key, const Kind *kind, TmDType p
   char *end = NULL;
   *rate = known ? g_ascii_strtod(known, &end) : 0;
   if (*rate > 0 && *end == '\0') return TRUE;
+  if (is_busy(r)) {
+    r->rough = TRUE;
+    *rate = kind ? rough_flops * r->threads : rough_bytes * MIN(r->threads, ROUGH_CHANNELS);
+    return TRUE;
+  }
   if (!measure(r, kind, precision, rate, error)) return FALSE;
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   tm_machine_cache_set(r->known, key, g_ascii_dtostr(text, sizeof text, *rate));

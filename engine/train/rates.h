@@ -12,6 +12,10 @@ TmRates *tm_rates_new(TmBackend *backend, const char *convolutions);
 void tm_rates_free(TmRates *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TmRates, tm_rates_free)
 
+/** Were rates asked for that are not known, while other programs used the processor, so that they could not be measured? A usual
+ * processor's stood in for them. */
+gboolean tm_rates_rough(const TmRates *r);
+
 /** Seconds that step @i of @plan should take: the longer of its arithmetic, at the rate of convolutions of
  * its kind, and of its memory traffic. Rates not known yet are measured. FALSE when that fails. */
 gboolean tm_rates_step(TmRates *r, const TmProgram *plan, guint i, double *seconds, GError **error);

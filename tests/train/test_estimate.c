@@ -93,6 +93,10 @@ static void test_layers(Fixture *f, gconstpointer data) {
 static void test_rates_are_kept(Fixture *f, gconstpointer data) {
   (void)data;
   g_autoptr(TmEstimate) a = estimate(f), b = estimate(f);
+  if (a->rough || b->rough) {
+    g_test_skip("other programs keep the processor too busy to be measured");
+    return;
+  }
   g_assert_cmpfloat(a->step_s, ==, b->step_s);
   g_assert_cmpfloat(a->epoch_s, ==, b->epoch_s);
   g_autofree char *path = g_build_filename(g_get_user_cache_dir(), "tarmac", "rates.ini", NULL);
