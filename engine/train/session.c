@@ -238,6 +238,7 @@ gboolean tm_session_build(TmSession *s, GError **error) {
   const TmSettings *o = s->settings;
   int part;
   if (!tm_session_part(o, &part, error)) return FALSE;
+  tm_session_drop_evals(s); /* they lie in its arena */
   g_clear_pointer(&s->program, tm_program_free);
   tm_train_graph_clear(&s->train);
   const gboolean built =

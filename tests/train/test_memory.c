@@ -206,6 +206,12 @@ static void test_judged_between(Fixture *f, gconstpointer data) {
   for (guint i = 0; i < judged->evals->len; i++)
     g_assert_true(((TmEval *)judged->evals->pdata[i])->program->arena == judged->program->arena);
   g_assert_cmpuint(tm_session_memory(judged), ==, tm_session_memory(plain));
+  /* A step that is built anew, as after a steered batch, takes them along. */
+  g_auto(TmScore) score = {0};
+  g_assert_true(tm_session_build(judged, NULL));
+  g_assert_cmpuint(judged->evals->len, ==, 0);
+  g_assert_true(tm_session_validate(judged, &score, NULL));
+  g_assert_true(((TmEval *)judged->evals->pdata[0])->program->arena == judged->program->arena);
 }
 
 /* ---- accumulating ---- */
