@@ -310,7 +310,8 @@ static void add_meter(TmPageTrain *p, const char *title, TmReading reading, TmIn
 }
 
 static void make_cards(TmPageTrain *p) {
-  gtk_widget_set_can_focus(p->meters, FALSE); /* nothing in it takes the keyboard, and a flow box would keep Tab from going on */
+  gtk_widget_set_can_focus(
+      p->meters, FALSE); /* nothing in it takes the keyboard, and a flow box would keep Tab from going on */
   TmNotice **notices[] = {&p->message, &p->notice, &p->project_notice};
   for (guint i = 0; i < G_N_ELEMENTS(notices); i++) {
     *notices[i] = TM_NOTICE(tm_notice_new());
@@ -320,7 +321,12 @@ static void make_cards(TmPageTrain *p) {
   p->probe = TM_PROBE_CARD(tm_probe_card_new());
   gtk_widget_set_hexpand(GTK_WIDGET(p->curves), TRUE);
   gtk_box_append(GTK_BOX(p->top_row), GTK_WIDGET(p->curves));
-  gtk_box_append(GTK_BOX(p->top_row), GTK_WIDGET(p->probe));
+  /* A row asks its parts for their widths at its height, which pictures have none for: the bin does not pass
+   * that on. */
+  GtkWidget *bin = tm_adaptive_new();
+  tm_adaptive_set_child(TM_ADAPTIVE(bin), GTK_WIDGET(p->probe));
+  g_object_bind_property(p->probe, "visible", bin, "visible", G_BINDING_SYNC_CREATE);
+  gtk_box_append(GTK_BOX(p->top_row), bin);
   p->timeline = TM_TIMELINE(tm_timeline_new());
   p->advice = TM_NOTICE(tm_notice_new());
   gtk_box_append(GTK_BOX(p->timeline_card), GTK_WIDGET(p->timeline));
