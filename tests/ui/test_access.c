@@ -234,6 +234,17 @@ static double opacity_of(GtkWidget *w) {
   return o;
 }
 
+/* Lists keep cells that they have not placed, and scrolled windows hide what is beyond their edge. */
+static gboolean in_sight(GtkWidget *w, GtkWidget *window, const graphene_rect_t *r) {
+  for (GtkWidget *p = w; p; p = gtk_widget_get_parent(p)) {
+    graphene_rect_t port;
+    if (GTK_IS_SCROLLED_WINDOW(p) && gtk_widget_compute_bounds(p, window, &port) &&
+        !graphene_rect_contains_rect(&port, r))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static void check_contrast(GtkWidget *w, gpointer user) {
   Picture *p = user;
   graphene_rect_t r;
@@ -241,7 +252,7 @@ static void check_contrast(GtkWidget *w, gpointer user) {
       !gtk_widget_compute_bounds(w, p->window, &r))
     return;
   guint8 behind[3];
-  if (!ground(p, &r, behind)) return;
+  if (!in_sight(w, p->window, &r) || !ground(p, &r, behind)) return;
   GdkRGBA c;
   gtk_style_context_get_color(gtk_widget_get_style_context(w), &c);
   const double alpha = (double)c.alpha * opacity_of(w),
