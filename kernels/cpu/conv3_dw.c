@@ -15,16 +15,23 @@ typedef struct {
 } Block;
 
 #ifdef TM_SIMD_AVX512
-/* o[k][i] += sum over pairs p of x[i][p + k] d[p], for four rows i of x, three shifts k by a pixel. */
+/* o[k][i] += sum over pairs p of x[i][p + k] d[p], for four rows i of x, three shifts k by a pixel. Meanwhile
+ * line @ask, and every @step elements another, is brought into the second-level cache. */
 TM_INLINE void outer4(const guint16 *x, gsize ldx, const guint16 *d, int pairs, float *o, gsize ldi,
-                      gsize ldk) {
+                      gsize ldk, const guint16 *ask, gsize step) {
   typedef gint32 __attribute__((may_alias, aligned(2))) Pair;
 #define EACH(F)                                                                                              \
   F(0, 0) F(0, 1) F(0, 2) F(1, 0) F(1, 1) F(1, 2) F(2, 0) F(2, 1) F(2, 2) F(3, 0) F(3, 1) F(3, 2)
 #define F(i, k) __m512 u##i##k = _mm512_setzero_ps(), v##i##k = u##i##k;
   EACH(F)
 #undef F
-  for (int p = 0; p < pairs; p++, x += 2, d += 64) {
+#define F(i, k)                                                                                              \
+  _mm_prefetch(o + i * ldi + k * ldk, _MM_HINT_T0), _mm_prefetch(o + i * ldi + k * ldk + 16, _MM_HINT_T0);
+  EACH(F)
+#undef F
+  for (int p = 0; p < pairs; p++, x += 2, d += 64, ask += step) {
+    _mm_prefetch(ask, _MM_HINT_T1);
+    __asm__("" : "+r"(x)); /* else the compiler keeps words of the next pair in general registers */
     const __m512bh d0 = (__m512bh)_mm512_loadu_si512(d), d1 = (__m512bh)_mm512_loadu_si512(d + 32);
 #define F(i, k)                                                                                              \
   {                                                                                                          \
@@ -44,6 +51,35 @@ TM_INLINE void outer4(const guint16 *x, gsize ldx, const guint16 *d, int pairs, 
   EACH(F)
 #undef F
 #undef EACH
+}
+
+/* What the next block will read, a line of every second pixel for each call: memory would else stand still
+ * while there is multiplied. NULL when all is asked for. */
+static const guint16 *of_next_block(const Block *b, int call, gsize *step) {
+  const int line = call / 2 * 32, C = b->x->shape.c;
+  const gboolean of_x = line < C;
+  const TmView *v = of_x ? b->x : b->dy;
+  const int c = of_x ? line : line - (C + 31) / 32 * 32;
+  const gsize row = b->image * (gsize)v->shape.h + (gsize)(b->from + b->n + (of_x ? 1 : 0));
+  if (c >= v->shape.c || row >= view_rows(v)) return NULL;
+  *step = 2 * (gsize)v->ld;
+  return (const guint16 *)v->data + view_at(v, row, call % 2) + c;
+}
+
+/* Adds the block's products, four channels of x and 32 of dy a call. What the next call reads is asked for
+ * too: turned pictures of many channels do not fit the cache. */
+static void multiply(const Block *b, const guint16 *xt, gsize ldx, const guint16 *d, int pairs) {
+  const gsize width = tm_conv3_dw_width(b->x->shape), block = (gsize)pairs * 64;
+  int call = 0;
+  for (gsize o = 0; o < b->out; o += 32)
+    for (gsize kh = 0; kh < 3; kh++)
+      for (gsize c = 0; c < b->in; c += 4, call++) {
+        const guint16 *x = xt + c * ldx + kh * width;
+        gsize step = 4 * ldx / (gsize)pairs;
+        const guint16 *ask = of_next_block(b, call, &step);
+        outer4(x, ldx, d + o / 32 * block, pairs, b->dw + (kh * 3 * b->in + c) * b->out + o, b->out,
+               b->in * b->out, ask ? ask : x + 4 * ldx, step);
+      }
 }
 
 /* x's rows turned on their side, one channel after the other, with a border of zeros; dy's pixels in pairs,
@@ -76,11 +112,7 @@ static void block_pairs(const Block *b) {
     for (gsize o = 0; o < b->out / 32; o++)
       memset(to + o * block + (gsize)((W + 1) / 2) * 64, 0, (gsize)(width / 2 - (W + 1) / 2) * 128);
   }
-  for (gsize o = 0; o < b->out; o += 32)
-    for (gsize kh = 0; kh < 3; kh++)
-      for (gsize c = 0; c < b->in; c += 4)
-        outer4(xt + c * ldx + kh * (gsize)width, ldx, d + o / 32 * block, pairs,
-               b->dw + (kh * 3 * b->in + c) * b->out + o, b->out, b->in * b->out);
+  multiply(b, xt, ldx, d, pairs);
 }
 #endif
 
@@ -112,21 +144,34 @@ static void block_plain(const Block *b) {
         }
 }
 
+/* The sum over threads of VL outs from @o on, of weight (tap, i). */
+TM_INLINE vf add_threads(const TmTeam *team, gsize in, gsize out, gsize t, gsize i, gsize o) {
+  vf s = v_set(0);
+  for (int k = 0; k < team->threads; k++)
+    s = s + v_load((const float *)((const char *)team->work + team->stride * (gsize)k) +
+                   (t * in + i) * out + o);
+  return s;
+}
+
 /* dw[o][tap][i] = sum over threads of theirs [tap][i][o], for VL outs o and one i after the other. */
 static void add_up(const TmTeam *team, gsize in, gsize out, gsize I, int O, int o, float *dw) {
-  float turned[VL * 16];
   for (gsize t = 0; t < 9; t++)
     for (gsize i = 0; i < I; i += 16) {
       const gsize part = I - i < 16 ? I - i : 16;
-      for (gsize k = 0; k < part; k++) {
-        vf s = v_set(0);
-        for (int m = 0; m < team->threads; m++)
-          s = s + v_load((const float *)((const char *)team->work + team->stride * (gsize)m) +
-                         (t * in + i + k) * out + (gsize)o);
-        v_store(turned + k * VL, s);
-      }
+#ifdef TM_SIMD_AVX512
+      __m512i r[16];
+      for (gsize k = 0; k < 16; k++)
+        r[k] = k < part ? v_bits(add_threads(team, in, out, t, i + k, (gsize)o)) : _mm512_setzero_si512();
+      transpose16(r);
+      for (int j = 0; j < VL && o + j < O; j++)
+        v_store_n(dw + ((gsize)(o + j) * 9 + t) * I + i, v_of_bits(r[j]), (int)part);
+#else
+      float turned[VL * 16];
+      for (gsize k = 0; k < part; k++)
+        v_store(turned + k * VL, add_threads(team, in, out, t, i + k, (gsize)o));
       for (int j = 0; j < VL && o + j < O; j++)
         for (gsize k = 0; k < part; k++) dw[((gsize)(o + j) * 9 + t) * I + i + k] = turned[k * VL + (gsize)j];
+#endif
     }
 }
 
