@@ -89,3 +89,4 @@ gsize tm_kernels_winograd_packed(int out, int in, TmDType type);
 gsize tm_kernels_winograd_work(TmShape x, TmDType type);
 gsize tm_kernels_winograd_shared(TmShape x, TmDType type, int out);
 gsize tm_kernels_winograd_dw_work(TmShape x, TmDType type, int out);
+gsize tm_kernels_winograd_dw_shared(TmShape x, TmDType type, int out); /* in TmTeam.shared */

@@ -51,8 +51,11 @@ static inline TmWinogradPlace tm_winograd_place(const TmWinogradCut *c, gsize pi
 
 /* Blocks of rows of tiles, of all pictures one after the other, for the weights' gradient. Every block reads
  * and writes the whole gradient, transformed: it should have many tiles, the more the less of that gradient
- * fits the caches. */
+ * fits the caches. Where it is large beside the tiles (in bf16), all threads work @together on a block, in
+ * shared space, and each on outputs of its own: one gradient for each thread would be slow to write and to
+ * add. */
 typedef struct {
+  gboolean together;
   int high, wide;    /* tiles of a picture; wide is even */
   int rows;          /* rows of tiles of a block */
   gsize pairs;       /* pairs of tiles of a block */
@@ -61,9 +64,12 @@ typedef struct {
 
 static inline TmWinogradDwCut tm_winograd_dw_cut(TmShape x, int out, TmDType type) {
   TmWinogradDwCut c = {.high = (x.h + 1) / 2, .wide = ((x.w + 1) / 2 + 1) & ~1};
-  const gsize sums = 64 * (gsize)x.c * (gsize)out,
-              fit = ((gsize)1 << 20) / (16 * tm_dtype_size(type) * (gsize)(x.c + out));
-  const gsize least = sums > (gsize)6 << 20   ? 330
+  const gsize in = (gsize)x.c, outs = (gsize)out, sums = 64 * in * outs,
+              all = (gsize)x.n * (gsize)c.high * (gsize)c.wide,
+              fit = ((gsize)1 << 20) / (16 * tm_dtype_size(type) * (in + outs));
+  c.together = type == TM_BF16 && sums >= (gsize)4 << 20 && all * (in + outs) <= 4 * in * outs;
+  const gsize least = c.together              ? 400
+                      : sums > (gsize)6 << 20 ? 330
                       : sums > (gsize)1 << 20 ? 160
                                               : 64,
               tiles = fit > least ? fit : least;

@@ -162,8 +162,18 @@ gsize tm_kernels_winograd_shared(TmShape x, TmDType type, int out) {
   return round_up(tm_winograd_pieces(&c, x) * 2 * (gsize)out * sizeof(float), 64);
 }
 
+static gsize winograd_dw_tiles(const TmWinogradDwCut *c, TmDType type, int out) {
+  return 16 * (c->plane + (gsize)out / TM_WINOGRAD_OUT * c->deep) * tm_dtype_size(type);
+}
+
+/* The sums and, unless all work together, the tiles of x and those of dy. */
 gsize tm_kernels_winograd_dw_work(TmShape x, TmDType type, int out) {
   const TmWinogradDwCut c = tm_winograd_dw_cut(x, out, type);
-  const gsize tiles = c.plane + (gsize)out / TM_WINOGRAD_OUT * c.deep;
-  return 16 * ((gsize)x.c * (gsize)out * sizeof(float) + tiles * tm_dtype_size(type));
+  const gsize sums = 16 * (gsize)x.c * sizeof(float);
+  return c.together ? sums * TM_WINOGRAD_OUT : sums * (gsize)out + winograd_dw_tiles(&c, type, out);
+}
+
+gsize tm_kernels_winograd_dw_shared(TmShape x, TmDType type, int out) {
+  const TmWinogradDwCut c = tm_winograd_dw_cut(x, out, type);
+  return c.together ? winograd_dw_tiles(&c, type, out) : 0;
 }

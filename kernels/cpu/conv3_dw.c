@@ -148,8 +148,8 @@ static void block_plain(const Block *b) {
 TM_INLINE vf add_threads(const TmTeam *team, gsize in, gsize out, gsize t, gsize i, gsize o) {
   vf s = v_set(0);
   for (int k = 0; k < team->threads; k++)
-    s = s + v_load((const float *)((const char *)team->work + team->stride * (gsize)k) +
-                   (t * in + i) * out + o);
+    s = s +
+        v_load((const float *)((const char *)team->work + team->stride * (gsize)k) + (t * in + i) * out + o);
   return s;
 }
 

@@ -165,6 +165,7 @@ void KERNEL(micro_row)(TmDType type, TmDType to, const Micro *q, int width) {
   Micro now = *q;
   for (int i = 0, at = 0; i < parts; i++) { /* parts of equal size, give or take one */
     const int m = (width - at + parts - i - 1) / (parts - i);
+    if (q->ask) ask(q->ask, q->asks);
     of[m - 1](&now);
     at += m;
     now.x = (const char *)q->x + (gsize)at * q->ldx;

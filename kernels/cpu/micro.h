@@ -2,7 +2,7 @@
  * kernels/cpu. */
 #pragma once
 
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/ask.h"
 
 #ifdef TM_SIMD_AVX512
 enum {
@@ -31,6 +31,8 @@ typedef struct {
   gsize ldy;
   int outs;    /* 1..MICRO_OUT */
   float *sums; /* or NULL: MICRO_OUT sums of y, then MICRO_OUT of y squared, added to (before rounding) */
+  Ask *ask;    /* or NULL: what is brought into the cache meanwhile, */
+  int asks;    /* so many lines every MICRO_PIXELS pixels */
 } Micro;
 
 /** The pixels of a row of @width pixels, MICRO_PIXELS or fewer at a time. x is of @type, y of @to: @type or

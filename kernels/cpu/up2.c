@@ -95,8 +95,11 @@ void KERNEL(up2_dx)(const TmTeam *team, const TmView *dy, const void *packed, co
                  .ldy = (gsize)dx->ld * size,
                  .b = (const char *)packed + (gsize)(c / MICRO_OUT) * block,
                  .start = block_bias(bias, c, in, room),
-                 .outs = in - c < MICRO_OUT ? in - c : MICRO_OUT};
+                 .outs = in - c < MICRO_OUT ? in - c : MICRO_OUT,
+                 .asks = 4 * MICRO_PIXELS * ask_lines(dy)};
       for (gsize row = r.at; row < r.end; row++) {
+        Ask below = ask_of_rows(dy, 2 * row + 2, 2);
+        if (c == 0) q.ask = &below;
         q.x = (const char *)dy->data + view_at(dy, 2 * row, 0) * size;
         q.y = (char *)dx->data + (view_at(dx, row, 0) + (gsize)c) * size;
         KERNEL(micro_row)(type, type, &q, dx->shape.w);
@@ -124,7 +127,8 @@ static void dw_pairs(const TmView *x, const TmView *dy, gsize from, int n, float
                         dy->shape.c, d + (gsize)(k * even) * 32, block);
     for (gsize o = 0; o < O; o += MICRO_OUT)
       for (gsize c = 0; c < I; c += 8)
-        outer8(xt + c * ldx, ldx, 2, d + o / MICRO_OUT * block, pairs, dw + ((gsize)t * I + c) * O + o, O, TRUE);
+        outer8(xt + c * ldx, ldx, 2, d + o / MICRO_OUT * block, pairs, dw + ((gsize)t * I + c) * O + o, O,
+               TRUE);
   }
 }
 #endif

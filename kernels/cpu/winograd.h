@@ -30,7 +30,7 @@ TM_INLINE Rows rows_of(const TmView *v, gsize image, int from, int c) {
 
 /* Asks for column @w of the picture: the rows of a wide picture are far apart, and no prefetcher follows
  * eight of them among the planes that are written. */
-enum { AHEAD = 10 };
+enum { AHEAD = 20 };
 TM_INLINE void ask_for(const Rows *r, int w) {
   for (int i = 0; i < 4; i++) {
     const guint16 *at = r->at[i] + (gsize)w * r->step[i];

@@ -301,7 +301,7 @@ static void test_up2_dw(gconstpointer data) {
 static const Size winograd_sizes[] = {
     {1, 32, 32, 1, 1, FALSE},  {2, 32, 64, 5, 7, TRUE},    {1, 64, 32, 22, 30, FALSE},
     {3, 96, 32, 9, 33, TRUE},  {1, 32, 96, 2, 300, FALSE}, {2, 160, 64, 13, 4, FALSE},
-    {1, 32, 32, 40, 41, TRUE},
+    {1, 32, 32, 40, 41, TRUE}, {2, 256, 288, 3, 7, TRUE},
 };
 
 typedef struct {
@@ -403,7 +403,8 @@ static void check_winograd_dw(const TmKernels *k, const Size *z, TmDType type) {
   const gsize count = (gsize)z->out * 9 * (gsize)z->in;
   g_autofree float *dw = g_new(float, count + GUARD);
   for (gsize i = 0; i < count + GUARD; i++) dw[i] = -77;
-  TmTeam team = team_new(tm_kernels_winograd_dw_work(x.v.shape, type, z->out), 0);
+  TmTeam team = team_new(tm_kernels_winograd_dw_work(x.v.shape, type, z->out),
+                         tm_kernels_winograd_dw_shared(x.v.shape, type, z->out));
   (type == TM_F32 ? k->winograd_f32_dw : k->winograd_dw)(&team, &x.v, &dy.v, dw);
   Noise noise = {0};
   for (int o = 0; o < z->out; o++)

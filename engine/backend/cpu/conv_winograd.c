@@ -13,6 +13,7 @@ static gboolean prepare(CpuConv *v, const CpuCall *c, GError **error) {
   const CpuConvShape *s = &v->shape;
   if (s->op == TM_OP_CONV_DW) {
     v->team_work = tm_kernels_winograd_dw_work(s->wide, v->type, s->deep.c);
+    v->scratch = tm_kernels_winograd_dw_shared(s->wide, v->type, s->deep.c);
     return TRUE;
   }
   const TmShape x = s->op == TM_OP_CONV_TRANSPOSE ? s->deep : s->wide;
