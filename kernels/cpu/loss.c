@@ -3,7 +3,35 @@
  * VL pixels at a time are turned on their side: tile[c * VL + i] is class c of pixel i, so that all classes
  * of a pixel stay in one lane and nothing is summed across lanes. Lanes past the last pixel hold 0. */
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/pairs.h"
 
+#ifdef TM_SIMD_AVX512
+/* 16 classes at a time: pixels are rows of words, which are turned. */
+TM_INLINE void load_tile(TmDType t, const TmView *x, gsize row, int w, int n, float *tile) {
+  const int C = x->shape.c;
+  const gsize i = view_at(x, row, w), ld = (gsize)x->ld;
+  for (int c = 0; c < C; c += 16) {
+    const int part = C - c < 16 ? C - c : 16;
+    __m512i r[16];
+    for (int k = 0; k < 16; k++)
+      r[k] = k < n ? v_bits(v_get(x->data, i + (gsize)k * ld + (gsize)c, t, part)) : vi_set(0);
+    transpose16(r);
+    for (int j = 0; j < part; j++) v_store(tile + (c + j) * VL, v_of_bits(r[j]));
+  }
+}
+
+TM_INLINE void store_tile(TmDType t, const TmView *y, gsize row, int w, int n, const float *tile) {
+  const int C = y->shape.c;
+  const gsize i = view_at(y, row, w), ld = (gsize)y->ld;
+  for (int c = 0; c < C; c += 16) {
+    const int part = C - c < 16 ? C - c : 16;
+    __m512i r[16];
+    for (int j = 0; j < 16; j++) r[j] = j < part ? v_bits(v_load(tile + (c + j) * VL)) : vi_set(0);
+    transpose16(r);
+    for (int k = 0; k < n; k++) v_put(y->data, i + (gsize)k * ld + (gsize)c, t, part, v_of_bits(r[k]));
+  }
+}
+#else
 TM_INLINE void load_tile(TmDType t, const TmView *x, gsize row, int w, int n, float *tile) {
   const int C = x->shape.c;
   if (n < VL) memset(tile, 0, sizeof(float) * VL * (gsize)C);
@@ -27,6 +55,7 @@ TM_INLINE void store_tile(TmDType t, const TmView *y, gsize row, int w, int n, f
   for (int k = 0; k < n; k++, i += (gsize)y->ld)
     for (int c = 0; c < C; c++) ((guint16 *)y->data)[i + (gsize)c] = half[2 * c * VL + k];
 }
+#endif
 
 /* tile = e^(x - max) per pixel; returns the sums. @top gets the maxima. */
 TM_INLINE vf exp_tile(int C, float *tile, vf *top) {
@@ -45,21 +74,47 @@ TM_INLINE int lanes_left(int width, int w) {
   return width - w < VL ? width - w : VL;
 }
 
-/* Labels of n pixels as floats, -1 in the other lanes, and where they count. */
+/* Of n pixels: labels as floats, -1 in the other lanes; tile[label], of what counts; weights[label], 0 where
+ * the label does not count. */
+#ifdef TM_SIMD_AVX512
+TM_INLINE vi label_ints(const guint8 *labels, int n) {
+  return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(v_first(n), labels));
+}
+TM_INLINE vf load_labels(const guint8 *labels, int n) {
+  return v_select(v_first(n), v_from_int(label_ints(labels, n)), v_set(-1));
+}
+TM_INLINE vf pick(const float *tile, const guint8 *labels, int n, int C) {
+  const vi lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const vi l = label_ints(labels, n);
+  const vm in = _mm512_mask_cmplt_epi32_mask(v_first(n), l, vi_set(C));
+  return _mm512_mask_i32gather_ps(v_load(tile), in, vi_add(vi_shl(l, 4), lane), tile, sizeof(float));
+}
+TM_INLINE vf weights_of(const float *weights, const guint8 *labels, int n, int C) {
+  const vi l = label_ints(labels, n);
+  const vm in = _mm512_mask_cmplt_epi32_mask(v_first(n), l, vi_set(C));
+  return _mm512_mask_i32gather_ps(v_set(0), in, l, weights, sizeof(float));
+}
+#else
 TM_INLINE vf load_labels(const guint8 *labels, int n) {
   float l[VL];
   for (int k = 0; k < VL; k++) l[k] = k < n ? (float)labels[k] : -1;
   return v_load(l);
 }
-TM_INLINE vm counted(vf label, int C) {
-  return v_and(v_gt(v_set((float)C), label), v_gt(label, v_set(-1)));
-}
-
-/* tile[label] of each pixel; the tile's first class where the label does not count. */
 TM_INLINE vf pick(const float *tile, const guint8 *labels, int n, int C) {
   float p[VL];
   for (int k = 0; k < VL; k++) p[k] = tile[(k < n && labels[k] < C ? labels[k] : 0) * VL + k];
   return v_load(p);
+}
+TM_INLINE vf weights_of(const float *weights, const guint8 *labels, int n, int C) {
+  float p[VL];
+  for (int k = 0; k < VL; k++) p[k] = k < n && labels[k] < C ? weights[labels[k]] : 0;
+  return v_load(p);
+}
+#endif
+
+/* Where a label counts. */
+TM_INLINE vm counted(vf label, int C) {
+  return v_and(v_gt(v_set((float)C), label), v_gt(label, v_set(-1)));
 }
 
 TM_INLINE const guint8 *label_row(const TmView *labels, gsize row) {
@@ -95,12 +150,12 @@ static double weight_sum(const TmTeam *team, const TmView *labels, const float *
   clear_sums(team, 256);
   TM_PARALLEL(team, view_count(labels)) {
     double *mine = my_work(team);
-    guint32 n[256];
+    guint32 n[4][256]; /* a picture's neighbours are often alike: one count would wait for itself */
     for (TmRange r = my_share(view_rows(labels)); r.at < r.end; r.at++) {
       const guint8 *l = label_row(labels, r.at);
       memset(n, 0, sizeof n);
-      for (int w = 0; w < labels->shape.w; w++) n[l[w]]++;
-      for (int c = 0; c < 256; c++) mine[c] += n[c];
+      for (int w = 0; w < labels->shape.w; w++) n[w % 4][l[w]]++;
+      for (int c = 0; c < 256; c++) mine[c] += n[0][c] + n[1][c] + n[2][c] + n[3][c];
     }
   }
   for (int c = 0; c < 256 && c < C; c++) {
@@ -138,14 +193,12 @@ TM_INLINE double cross_entropy_row(TmDType t, const CrossEntropy *a, gsize row, 
     const int n = lanes_left(W, w);
     const vf label = load_labels(labels + w, n);
     const vm in = counted(label, C);
-    float weight[VL];
-    for (int k = 0; k < VL; k++) weight[k] = k < n && labels[w + k] < C ? a->weights[labels[w + k]] : 0;
     load_tile(t, a->x, row, w, n, tile);
     const vf z = pick(tile, labels + w, n, C);
     vf top;
     const vf sum = exp_tile(C, tile, &top), inv = v_set(1) / sum;
     const vf log_p = v_keep(in, z - top - v_log(sum));
-    const vf wt = v_load(weight);
+    const vf wt = weights_of(a->weights, labels + w, n, C);
     vf slope = wt * v_set(a->scale);
     if (a->gamma == 0) {
       loss = loss - wt * log_p;
