@@ -96,7 +96,7 @@ static const char *choose_afresh(int op, TmDType type) {
 static void test_measured_and_remembered(void) {
   forget();
   static const int ops[] = {TM_OP_CONV, TM_OP_CONV_TRANSPOSE, TM_OP_CONV_DW};
-  static const char *const keys[] = {"forward-32-32-bf16", "backward-32-32-bf16", "weights-32-32-bf16"};
+  static const char *const keys[] = {"forward-32-32-bf16", "backward-32-32-bf16", "gradient-32-32-bf16"};
   for (guint i = 0; i < G_N_ELEMENTS(ops); i++) {
     const char *name = choose_afresh(ops[i], TM_BF16);
     g_autofree char *line = remembered_line(keys[i]);

@@ -92,14 +92,16 @@ static double time_way(CpuBackend *b, const CpuConvWay *way, const CpuConvShape 
   return seconds;
 }
 
-/* One picture, as large as is quick. */
+/* One picture, as large as is quick. Of a weights' gradient more pixels: the gradient is written whatever
+ * they are, and would else be all that is measured of wide layers. */
 static CpuConvShape small(const CpuConvShape *s) {
   CpuConvShape z = *s;
+  const int pictures = s->op == TM_OP_CONV_DW ? 4 : 1;
   const double pixels = most_flops / (2.0 * (double)tm_shape_count(s->weights));
   int side = 16;
   while (side < MOST_SIDE && (double)(side * 2) * (side * 2) <= pixels) side *= 2;
-  z.wide = (TmShape){1, s->wide.c, side, side};
-  z.deep = (TmShape){1, s->deep.c, side, side};
+  z.wide = (TmShape){side < MOST_SIDE ? pictures : 1, s->wide.c, side, side};
+  z.deep = (TmShape){z.wide.n, s->deep.c, side, side};
   return z;
 }
 
@@ -117,7 +119,7 @@ static TmMachineCache *cache_of(CpuBackend *b) {
 
 static char *key_of(const CpuConvShape *s, TmDType type) {
   static const char *const names[] = {
-      [TM_OP_CONV] = "forward", [TM_OP_CONV_TRANSPOSE] = "backward", [TM_OP_CONV_DW] = "weights"};
+      [TM_OP_CONV] = "forward", [TM_OP_CONV_TRANSPOSE] = "backward", [TM_OP_CONV_DW] = "gradient"};
   return g_strdup_printf("%s-%d-%d-%s%s", names[s->op], s->wide.c, s->deep.c, tm_dtype_name(type),
                          s->bias ? "-bias" : "");
 }
