@@ -9,6 +9,7 @@ import os
 import struct
 import subprocess
 import sys
+import time
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -89,6 +90,9 @@ def drive_folder(tarmac, pictures, style, folder):
     studio.says("1 Picture Could Not Be Predicted")
     studio.says("broken.png")
     studio.click("button", "_Close Close")  # not the window's
+    # GTK 4.8 falls over when it is asked for the parts of a window that is just closing.
+    poll("the list to close", lambda: not studio.find("label", "broken.png"))
+    time.sleep(0.5)
     if not style:
         # Once more: what is there is kept, and a watched folder goes on.
         before = os.path.getmtime(os.path.join(folder + "-masks", "street-1.png"))
