@@ -60,6 +60,13 @@ TmSession *fixture_session(TmDataset *d, const TmSettings *s, const char *folder
   return session;
 }
 
+TmTrainer *fixture_trainer(TmDataset *d, const TmSettings *s, const char *folder, gboolean resume) {
+  g_autoptr(GError) e = NULL;
+  TmTrainer *t = tm_trainer_new(d, NULL, s, folder, resume, &e);
+  g_assert_no_error(e);
+  return t;
+}
+
 gboolean fixture_until(TmTrainer *t, TmTrainerState state) {
   for (guint i = 0; i < 20000; i++) {
     const TmTrainerState now = tm_trainer_state(t);

@@ -15,6 +15,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FixtureFolder, fixture_remove)
 
 /** Opens a session on a new or given folder; fails the test when that does not work. */
 TmSession *fixture_session(TmDataset *d, const TmSettings *s, const char *folder, gboolean resume);
+/** A trainer on @folder, not started; fails the test when that does not work. */
+TmTrainer *fixture_trainer(TmDataset *d, const TmSettings *s, const char *folder, gboolean resume);
 /** Waits until @t is in @state, or has ended, or 20 s are over; FALSE unless it is in @state. */
 gboolean fixture_until(TmTrainer *t, TmTrainerState state);
 /** Whether the cpu backend can be used here. */

@@ -30,13 +30,6 @@ static TmSettings make_settings(const char *backend) {
   return s;
 }
 
-static TmTrainer *make(TmDataset *d, const TmSettings *s, const char *folder, gboolean resume) {
-  g_autoptr(GError) e = NULL;
-  TmTrainer *t = tm_trainer_new(d, NULL, s, folder, resume, &e);
-  g_assert_no_error(e);
-  return t;
-}
-
 typedef struct {
   GArray *steps, *epochs;
 } Rows;
@@ -47,7 +40,7 @@ static void rows_clear(Rows *r) {
 }
 
 static Rows run_to_end(TmDataset *d, const TmSettings *s, const char *folder, gboolean resume) {
-  g_autoptr(TmTrainer) t = make(d, s, folder, resume);
+  g_autoptr(TmTrainer) t = fixture_trainer(d, s, folder, resume);
   tm_trainer_start(t);
   g_autoptr(GError) e = NULL;
   g_assert_true(tm_trainer_wait(t, &e));
@@ -103,7 +96,7 @@ static void kill_at(TmTrainer *t, gpointer user) {
 static int child_main(const char *backend, const char *folder, guint at) {
   const TmSettings s = make_settings(backend);
   g_autoptr(TmDataset) d = fixture_roads(TRAIN, VAL, 32, 24);
-  g_autoptr(TmTrainer) t = make(d, &s, folder, FALSE);
+  g_autoptr(TmTrainer) t = fixture_trainer(d, &s, folder, FALSE);
   tm_trainer_set_notify(t, kill_at, GUINT_TO_POINTER(at));
   tm_trainer_start(t);
   tm_trainer_wait(t, NULL);
@@ -171,7 +164,7 @@ static void check_pieces(gconstpointer data) {
   Rows whole = run_to_end(d, &s, a, FALSE);
   guint64 at = 0;
   for (guint i = 0; i < 5; i++) {
-    g_autoptr(TmTrainer) t = make(d, &s, b, i > 0);
+    g_autoptr(TmTrainer) t = fixture_trainer(d, &s, b, i > 0);
     tm_trainer_start(t);
     tm_trainer_pause(t);
     fixture_until(t, TM_STATE_PAUSED);
@@ -193,7 +186,7 @@ static void test_pauses(void) {
   g_autoptr(TmDataset) d = fixture_roads(TRAIN, VAL, 32, 24);
   g_autoptr(FixtureFolder) a = fixture_folder(), b = fixture_folder();
   Rows whole = run_to_end(d, &s, a, FALSE);
-  g_autoptr(TmTrainer) t = make(d, &s, b, FALSE);
+  g_autoptr(TmTrainer) t = fixture_trainer(d, &s, b, FALSE);
   tm_trainer_start(t);
   for (guint i = 0; i < 30; i++) {
     if (i % 3 == 0) tm_trainer_pause(t);
@@ -222,7 +215,7 @@ static void test_spoilt(void) {
   gsize n;
   g_assert_true(g_file_get_contents(last, &bytes, &n, NULL));
   g_assert_cmpint(truncate(last, (off_t)n / 2), ==, 0);
-  g_autoptr(TmTrainer) t = make(d, &s, b, TRUE);
+  g_autoptr(TmTrainer) t = fixture_trainer(d, &s, b, TRUE);
   tm_trainer_start(t);
   tm_trainer_pause(t);
   g_assert_true(fixture_until(t, TM_STATE_PAUSED));
@@ -243,12 +236,12 @@ static void test_rate_kept(void) {
   const TmSettings s = make_settings("ref");
   g_autoptr(TmDataset) d = fixture_roads(TRAIN, VAL, 32, 24);
   g_autoptr(FixtureFolder) a = fixture_folder(), b = fixture_folder();
-  g_autoptr(TmTrainer) x = make(d, &s, a, FALSE);
+  g_autoptr(TmTrainer) x = fixture_trainer(d, &s, a, FALSE);
   tm_trainer_set_lr(x, 0.3);
   tm_trainer_start(x);
   g_assert_true(tm_trainer_wait(x, NULL));
   Rows whole = {fixture_steps(x), fixture_epochs(x)};
-  TmTrainer *y = make(d, &s, b, FALSE);
+  TmTrainer *y = fixture_trainer(d, &s, b, FALSE);
   tm_trainer_set_lr(y, 0.3);
   tm_trainer_start(y);
   wait_for_step(y, 3);

@@ -22,13 +22,6 @@ static TmSettings make_settings(const char *backend) {
   return s;
 }
 
-static TmTrainer *make(TmDataset *d, const TmSettings *s, const char *folder, gboolean resume) {
-  g_autoptr(GError) e = NULL;
-  TmTrainer *t = tm_trainer_new(d, NULL, s, folder, resume, &e);
-  g_assert_no_error(e);
-  return t;
-}
-
 static void wait_steps(TmTrainer *t, guint64 n) {
   for (guint i = 0; i < 20000; i++) {
     g_auto(TmSnapshot) s = {0};
@@ -48,7 +41,7 @@ static void steps(TmTrainer *t, guint64 from, guint n) {
 }
 
 static TmTrainer *begin_paused(TmDataset *d, const TmSettings *s, const char *folder) {
-  TmTrainer *t = make(d, s, folder, FALSE);
+  TmTrainer *t = fixture_trainer(d, s, folder, FALSE);
   tm_trainer_start(t);
   tm_trainer_pause(t);
   g_assert_true(fixture_until(t, TM_STATE_PAUSED));
@@ -122,7 +115,7 @@ static void replay_of(TmDataset *d, const char *was, const char *folder, guint64
   g_assert_true(tm_run_settings(was, TRUE, &s, &e));
   g_assert_no_error(e);
   g_autoptr(GPtrArray) changes = tm_run_read_changes(was);
-  g_autoptr(TmTrainer) again = make(d, &s, folder, FALSE);
+  g_autoptr(TmTrainer) again = fixture_trainer(d, &s, folder, FALSE);
   tm_trainer_set_replay(again, changes, until);
   tm_trainer_start(again);
   finish(again, end);
@@ -190,7 +183,7 @@ static void test_replay_resumed(void) {
   g_assert_cmpfloat(on.hue, ==, 20);
   g_assert_cmpstr(on.class_weights, ==, "none");
   on.clip = 0.5; /* the user resumes with another setting: that is a change, too */
-  g_autoptr(TmTrainer) r = make(d, &on, a, TRUE);
+  g_autoptr(TmTrainer) r = fixture_trainer(d, &on, a, TRUE);
   tm_trainer_start(r);
   tm_trainer_pause(r);
   g_assert_true(fixture_until(r, TM_STATE_PAUSED));
@@ -236,7 +229,7 @@ static void test_replay_refused(void) {
   const TmSettings s = make_settings("ref");
   g_autoptr(TmDataset) d = fixture_roads(TRAIN, VAL, 32, 24);
   g_autoptr(FixtureFolder) a = fixture_folder();
-  g_autoptr(TmTrainer) t = make(d, &s, a, FALSE);
+  g_autoptr(TmTrainer) t = fixture_trainer(d, &s, a, FALSE);
   g_autoptr(GPtrArray) changes = g_ptr_array_new_with_free_func((GDestroyNotify)tm_change_free);
   g_ptr_array_add(changes, tm_change_new(2, "dropout", "0", "0.5", FALSE));
   tm_trainer_set_replay(t, changes, 0);

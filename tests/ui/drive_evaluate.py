@@ -3,13 +3,12 @@
 the window, compared with the other, a cell of the confusion opened, a picture looked at.
 
   drive_evaluate.py TARMAC [--pictures FOLDER]"""
-import argparse
 import os
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from drive import Atspi, Failed, GLib, Pictures, Studio, poll, sensitive  # noqa: E402
+from drive import Studio, poll, run_parts, sensitive  # noqa: E402
 
 DEMO = ["--demo-size", "96x72", "--demo-train", "24", "--demo-val", "6"]
 
@@ -79,37 +78,18 @@ def drive_narrow(tarmac, pictures):
     studio.end()
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("tarmac")
-    p.add_argument("--pictures")
-    a = p.parse_args()
-    pictures = Pictures(a.pictures)
-    Atspi.generate_mouse_event(560, 20, "abs")
-
+def parts(tarmac, pictures):
     def scores():
-        train(a.tarmac, "quick", 1)
-        train(a.tarmac, "longer", 4)
-        drive_scores(a.tarmac, pictures, [])
+        train(tarmac, "quick", 1)
+        train(tarmac, "longer", 4)
+        drive_scores(tarmac, pictures, [])
 
-    parts = [("empty", lambda: drive_empty(a.tarmac)), ("scores", scores), ("narrow", lambda: drive_narrow(a.tarmac, pictures))]
+    yield "empty", lambda: drive_empty(tarmac)
+    yield "scores", scores
+    yield "narrow", lambda: drive_narrow(tarmac, pictures)
     if pictures.folder:
-        parts.append(("scores, dark", lambda: drive_scores(a.tarmac, pictures, ["--dark"])))
-    print(f"1..{len(parts)}")
-    bad = 0
-    for i, (name, part) in enumerate(parts, 1):
-        try:
-            Studio.running.clear()
-            part()
-            print(f"ok {i} - {name}", flush=True)
-        except (Failed, GLib.Error, subprocess.CalledProcessError) as e:
-            bad += 1
-            print(f"not ok {i} - {name}\n# {e}", flush=True)
-            for studio in Studio.running:
-                studio.process.kill()
-                studio.process.wait()
-    return 1 if bad else 0
+        yield "scores, dark", lambda: drive_scores(tarmac, pictures, ["--dark"])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_parts(parts))

@@ -4,16 +4,14 @@ ago, swiped, looked at in every view; results that are there already are kept; a
 goes on.
 
   drive_predict.py TARMAC [--pictures FOLDER]"""
-import argparse
 import os
 import struct
-import subprocess
 import sys
 import time
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from drive import Atspi, Failed, GLib, Pictures, Studio, poll  # noqa: E402
+from drive import Atspi, Failed, Pictures, Studio, poll, run_parts  # noqa: E402
 from drive_evaluate import DEMO, train  # noqa: E402
 
 
@@ -125,13 +123,7 @@ def drive_narrow(tarmac, pictures, folder):
         studio.end()
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("tarmac")
-    p.add_argument("--pictures")
-    a = p.parse_args()
-    pictures = Pictures(a.pictures)
-    Atspi.generate_mouse_event(560, 20, "abs")
+def parts(tarmac, pictures):
     folder = os.path.join(os.environ["XDG_DATA_HOME"], "street")
     os.makedirs(folder)
     for i in range(1, 9):
@@ -140,27 +132,15 @@ def main():
         f.write("no picture")
 
     def first():
-        train(a.tarmac, "street", 3)
-        drive_folder(a.tarmac, pictures, [], folder)
+        train(tarmac, "street", 3)
+        drive_folder(tarmac, pictures, [], folder)
 
-    parts = [("empty", lambda: drive_empty(a.tarmac, pictures)), ("folder", first), ("narrow", lambda: drive_narrow(a.tarmac, pictures, folder))]
+    yield "empty", lambda: drive_empty(tarmac, pictures)
+    yield "folder", first
+    yield "narrow", lambda: drive_narrow(tarmac, pictures, folder)
     if pictures.folder:
-        parts.append(("folder, dark", lambda: drive_folder(a.tarmac, pictures, ["--dark"], folder)))
-    print(f"1..{len(parts)}")
-    bad = 0
-    for i, (name, part) in enumerate(parts, 1):
-        try:
-            Studio.running.clear()
-            part()
-            print(f"ok {i} - {name}", flush=True)
-        except (Failed, GLib.Error, subprocess.CalledProcessError) as e:
-            bad += 1
-            print(f"not ok {i} - {name}\n# {e}", flush=True)
-            for studio in Studio.running:
-                studio.process.kill()
-                studio.process.wait()
-    return 1 if bad else 0
+        yield "folder, dark", lambda: drive_folder(tarmac, pictures, ["--dark"], folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_parts(parts))
