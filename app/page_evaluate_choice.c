@@ -128,16 +128,6 @@ static char *network_words(const TmRunInfo *r) {
              : g_strdup(r->name);
 }
 
-static TmRunInfo *opened_info(const char *path) {
-  TmRunInfo *i = g_new0(TmRunInfo, 1);
-  i->path = g_strdup(path);
-  i->name = g_filename_display_basename(path);
-  i->state = g_strdup("");
-  i->best_miou = NAN;
-  i->has_network = TRUE;
-  return i;
-}
-
 static void find_networks(TmPageEvaluate *p) {
   g_autofree char *root =
       p->dataset ? tm_run_default_root(tm_dataset_path(p->dataset), tm_dataset_title(p->dataset)) : NULL;
@@ -145,7 +135,7 @@ static void find_networks(TmPageEvaluate *p) {
   p->networks = root ? tm_run_list(root) : g_ptr_array_new_with_free_func((GDestroyNotify)tm_run_info_free);
   for (guint i = p->networks->len; i > 0; i--)
     if (!((TmRunInfo *)p->networks->pdata[i - 1])->has_network) g_ptr_array_remove_index(p->networks, i - 1);
-  if (p->opened) g_ptr_array_insert(p->networks, 0, opened_info(p->opened));
+  if (p->opened) g_ptr_array_insert(p->networks, 0, tm_run_info_of_file(p->opened));
 }
 
 static guint place_of(TmPageEvaluate *p, const char *path) {

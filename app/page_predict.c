@@ -30,16 +30,6 @@ static gboolean in_training(const TmRunInfo *r) {
   return g_str_equal(r->state, "running");
 }
 
-static TmRunInfo *opened_info(const char *path) {
-  TmRunInfo *i = g_new0(TmRunInfo, 1);
-  i->path = g_strdup(path);
-  i->name = g_filename_display_basename(path);
-  i->state = g_strdup("");
-  i->best_miou = NAN;
-  i->has_network = TRUE;
-  return i;
-}
-
 static char *network_words(const TmRunInfo *r) {
   if (in_training(r)) return g_strdup_printf(_("%s · now in training"), r->name);
   return isnan(r->best_miou) ? g_strdup(r->name) : g_strdup_printf(_("%s · epoch %u"), r->name, r->best_epoch + 1);
@@ -54,7 +44,7 @@ void tm_page_predict_fill_networks(TmPagePredict *p) {
   p->networks = root ? tm_run_list(root) : g_ptr_array_new_with_free_func((GDestroyNotify)tm_run_info_free);
   for (guint i = p->networks->len; i > 0; i--)
     if (!((TmRunInfo *)p->networks->pdata[i - 1])->has_network) g_ptr_array_remove_index(p->networks, i - 1);
-  if (p->opened) g_ptr_array_insert(p->networks, 0, opened_info(p->opened));
+  if (p->opened) g_ptr_array_insert(p->networks, 0, tm_run_info_of_file(p->opened));
   g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
   p->chosen = 0;
   for (guint i = 0; i < p->networks->len; i++) {

@@ -15,6 +15,16 @@ void tm_run_info_free(TmRunInfo *i) {
   g_free(i);
 }
 
+TmRunInfo *tm_run_info_of_file(const char *path) {
+  TmRunInfo *i = g_new0(TmRunInfo, 1);
+  i->path = g_strdup(path);
+  i->name = g_filename_display_basename(path);
+  i->state = g_strdup("");
+  i->best_miou = NAN;
+  i->has_network = TRUE;
+  return i;
+}
+
 static const char *text_of(JsonObject *o, const char *key) {
   JsonNode *n = o ? json_object_get_member(o, key) : NULL;
   return n && JSON_NODE_HOLDS_VALUE(n) && json_node_get_value_type(n) == G_TYPE_STRING ? json_node_get_string(n)

@@ -16,5 +16,7 @@ typedef struct {
 } TmRunInfo;
 
 void tm_run_info_free(TmRunInfo *i);
+/** A network that was opened by its path and belongs to no run that is known: no state, no score. */
+TmRunInfo *tm_run_info_of_file(const char *path);
 /** TmRunInfo*, the newest first; empty when there is no such folder. Free with g_ptr_array_unref(). */
 GPtrArray *tm_run_list(const char *root);
