@@ -8,6 +8,7 @@
 #include "engine/data/split.h"
 #include "ui/class_toggles.h"
 #include "ui/mask_view.h"
+#include "ui/read_scene.h"
 #include "ui/words.h"
 
 struct _TmDataInspector {
@@ -32,35 +33,6 @@ G_DEFINE_FINAL_TYPE(TmDataInspector, tm_data_inspector, GTK_TYPE_BOX)
 
 /* ---- reading ---- */
 
-typedef struct {
-  TmDataset *dataset;
-  guint entry;
-} Reading;
-
-static void reading_free(gpointer data) {
-  Reading *r = data;
-  tm_dataset_unref(r->dataset);
-  g_free(r);
-}
-
-static void read_picture(GTask *task, gpointer source, gpointer data, GCancellable *cancel) {
-  (void)source;
-  Reading *r = data;
-  if (g_cancellable_is_cancelled(cancel)) { /* the person went on before its turn came */
-    g_task_return_pointer(task, NULL, NULL);
-    return;
-  }
-  g_auto(TmSample) s = {0};
-  GError *error = NULL;
-  if (!tm_dataset_read(r->dataset, r->entry, &s, &error))
-    g_task_return_error(task, error);
-  else
-    g_task_return_pointer(task,
-                          tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels),
-                                       tm_dataset_classes(r->dataset)),
-                          (GDestroyNotify)tm_scene_unref);
-}
-
 static const char *split_words(TmSplit s) {
   return s == TM_SPLIT_TRAIN ? _("Training") : s == TM_SPLIT_VAL ? _("Validation") : _("Test");
 }
@@ -82,9 +54,11 @@ static void picture_read(GObject *source, GAsyncResult *result, gpointer user) {
   (void)user;
   TmDataInspector *i = TM_DATA_INSPECTOR(source);
   g_autoptr(GError) error = NULL;
-  g_autoptr(TmScene) scene = g_task_propagate_pointer(G_TASK(result), &error);
-  const Reading *r = g_task_get_task_data(G_TASK(result));
-  if (!i->view || r->dataset != i->shown || r->entry != i->entry || (!scene && !error)) return;
+  TmDataset *read;
+  guint entry;
+  g_autoptr(TmScene) scene = tm_read_scene_finish(result, &read, &entry, &error);
+  if (!i->view || read != i->shown || entry != i->entry) return;
+  if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) return;
   tm_mask_view_set_placeholder(i->view, error ? error->message : NULL);
   tm_mask_view_set_scene(i->view, scene);
   show_about(i, scene);
@@ -157,16 +131,7 @@ void tm_data_inspector_show(TmDataInspector *i, guint entry) {
   gtk_label_set_label(GTK_LABEL(i->name), tm_dataset_entry(i->shown, entry)->name);
   show_about(i, NULL);
   refresh(i);
-  if (i->reading) g_cancellable_cancel(i->reading);
-  g_clear_object(&i->reading);
-  i->reading = g_cancellable_new();
-  Reading *r = g_new(Reading, 1);
-  r->dataset = tm_dataset_ref(i->shown);
-  r->entry = entry;
-  g_autoptr(GTask) task = g_task_new(i, i->reading, picture_read, NULL);
-  g_task_set_check_cancellable(task, FALSE);
-  g_task_set_task_data(task, r, reading_free);
-  g_task_run_in_thread(task, read_picture);
+  tm_read_scene(G_OBJECT(i), i->shown, entry, &i->reading, picture_read);
 }
 
 guint tm_data_inspector_entry(TmDataInspector *i) {
@@ -304,8 +269,7 @@ gboolean tm_data_inspector_key(TmDataInspector *i, guint key, GdkModifierType st
 
 static void dispose(GObject *o) {
   TmDataInspector *i = TM_DATA_INSPECTOR(o);
-  if (i->reading) g_cancellable_cancel(i->reading);
-  g_clear_object(&i->reading);
+  tm_read_scene_cancel(&i->reading);
   if (i->project) g_signal_handlers_disconnect_by_data(i->project, i);
   g_clear_object(&i->project);
   i->view = NULL;

@@ -7,6 +7,7 @@
 #include "app/run_source.h"
 #include "ui/adaptive.h"
 #include "ui/short_list.h"
+#include "ui/view_switcher.h"
 #include "ui/words.h"
 
 enum { MAP_HEIGHT = 376 };
@@ -370,20 +371,8 @@ static void make_switcher(TmPageEvaluate *p) {
   static const char *const names[] = {N_("Scores"), N_("Classes"), N_("Confusion"), N_("Worst")};
   static const char *const icons[] = {"tm-speed-symbolic", "tm-evaluate-symbolic", "view-grid-symbolic",
                                       "image-x-generic-symbolic"};
-  for (int i = 0; i < TM_EVALUATE_N_VIEWS; i++) {
-    GtkWidget *b = gtk_toggle_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
-    gtk_box_append(GTK_BOX(box), gtk_image_new_from_icon_name(icons[i]));
-    gtk_box_append(GTK_BOX(box), gtk_label_new(_(names[i])));
-    gtk_button_set_child(GTK_BUTTON(b), box);
-    gtk_widget_add_css_class(b, "flat");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_LABEL, _(names[i]), -1);
-    if (i) gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(b), GTK_TOGGLE_BUTTON(p->view_button[0]));
-    p->view_button[i] = b;
-    gtk_box_append(GTK_BOX(p->switcher), b);
-  }
-  gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(p->view_button[0]), TRUE);
-  for (int i = 0; i < TM_EVALUATE_N_VIEWS; i++)
-    g_signal_connect(p->view_button[i], "toggled", G_CALLBACK(view_toggled), p);
+  tm_view_switcher_fill(GTK_BOX(p->switcher), names, icons, TM_EVALUATE_N_VIEWS, p->view_button,
+                        G_CALLBACK(view_toggled), p);
 }
 
 /* ---- the type ---- */

@@ -5,6 +5,8 @@
 
 #include "app/run_words.h"
 #include "ui/meter.h"
+#include "ui/read_scene.h"
+#include "ui/view_switcher.h"
 #include "ui/words.h"
 
 enum { RUN_CHANGED, N_SIGNALS };
@@ -286,20 +288,8 @@ static void make_switcher(TmPageTrain *p) {
   static const char *const names[] = {N_("Curves"), N_("Probe"), N_("Speed"), N_("Settings")};
   static const char *const icons[] = {"tm-train-symbolic", "image-x-generic-symbolic", "tm-speed-symbolic",
                                       "emblem-system-symbolic"};
-  for (int i = 0; i < TM_TRAIN_N_VIEWS; i++) {
-    GtkWidget *b = gtk_toggle_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
-    gtk_box_append(GTK_BOX(box), gtk_image_new_from_icon_name(icons[i]));
-    gtk_box_append(GTK_BOX(box), gtk_label_new(_(names[i])));
-    gtk_button_set_child(GTK_BUTTON(b), box);
-    gtk_widget_add_css_class(b, "flat");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_LABEL, _(names[i]), -1);
-    if (i) gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(b), GTK_TOGGLE_BUTTON(p->view_button[0]));
-    p->view_button[i] = b;
-    gtk_box_append(GTK_BOX(p->switcher), b);
-  }
-  gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(p->view_button[0]), TRUE);
-  for (int i = 0; i < TM_TRAIN_N_VIEWS; i++)
-    g_signal_connect(p->view_button[i], "toggled", G_CALLBACK(view_toggled), p);
+  tm_view_switcher_fill(GTK_BOX(p->switcher), names, icons, TM_TRAIN_N_VIEWS, p->view_button,
+                        G_CALLBACK(view_toggled), p);
 }
 
 static void add_meter(TmPageTrain *p, const char *title, TmReading reading, TmInk ink) {
@@ -363,8 +353,7 @@ static void project_changed(TmPageTrain *p) {
 static void dispose(GObject *o) {
   TmPageTrain *p = TM_PAGE_TRAIN(o);
   forget_run(p);
-  if (p->reading) g_cancellable_cancel(p->reading);
-  g_clear_object(&p->reading);
+  tm_read_scene_cancel(&p->reading);
   if (p->project) g_signal_handlers_disconnect_by_data(p->project, p);
   g_clear_object(&p->project);
   g_clear_object(&p->actions);

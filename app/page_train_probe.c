@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "app/page_train_private.h"
+#include "ui/read_scene.h"
 #include "engine/run/probe_files.h"
 
 static guint chosen_entry(const TmPageTrain *p) {
@@ -122,40 +123,14 @@ void tm_page_train_refresh_probe(TmPageTrain *p, const TmSnapshot *s) {
 
 /* ---- the picture itself ---- */
 
-typedef struct {
-  TmDataset *dataset;
-  guint entry;
-} Reading;
-
-static void reading_free(gpointer data) {
-  Reading *r = data;
-  tm_dataset_unref(r->dataset);
-  g_free(r);
-}
-
-static void read_picture(GTask *task, gpointer source, gpointer data, GCancellable *cancel) {
-  (void)source;
-  (void)cancel;
-  Reading *r = data;
-  g_auto(TmSample) s = {0};
-  GError *error = NULL;
-  if (!tm_dataset_read(r->dataset, r->entry, &s, &error)) {
-    g_task_return_error(task, error);
-    return;
-  }
-  TmScene *scene = tm_scene_new(s.w, s.h, g_steal_pointer(&s.rgb), NULL, g_steal_pointer(&s.labels),
-                                tm_dataset_classes(r->dataset));
-  g_task_return_pointer(task, scene, (GDestroyNotify)tm_scene_unref);
-}
-
 static void picture_read(GObject *source, GAsyncResult *result, gpointer user) {
   (void)user;
   TmPageTrain *p = TM_PAGE_TRAIN(source);
   g_autoptr(GError) error = NULL;
-  g_autoptr(TmScene) scene = g_task_propagate_pointer(G_TASK(result), &error);
+  guint entry;
+  g_autoptr(TmScene) scene = tm_read_scene_finish(result, NULL, &entry, &error);
   if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED) || !p->probes) return;
-  const Reading *r = g_task_get_task_data(G_TASK(result));
-  if (p->run && p->shown_probe && tm_live_run_probe(p->run)->entry == r->entry) return; /* the run was faster */
+  if (p->run && p->shown_probe && tm_live_run_probe(p->run)->entry == entry) return; /* the run was faster */
   if (!scene) {
     tm_probe_card_set_scene(p->probe, NULL, error->message, NAN, NAN);
     return;
@@ -178,16 +153,7 @@ void tm_page_train_choose_probe(TmPageTrain *p, guint place) {
   tm_probe_card_set_placeholder(p->probe, alive    ? _("The network is being asked")
                                           : p->run ? _("The run has ended")
                                                    : _("Appears when training starts"));
-  if (p->reading) g_cancellable_cancel(p->reading);
-  g_clear_object(&p->reading);
-  p->reading = g_cancellable_new();
-  Reading *r = g_new(Reading, 1);
-  r->dataset = tm_dataset_ref(p->probe_dataset);
-  r->entry = entry;
-  g_autoptr(GTask) task = g_task_new(p, p->reading, picture_read, NULL);
-  g_task_set_return_on_cancel(task, FALSE);
-  g_task_set_task_data(task, r, reading_free);
-  g_task_run_in_thread(task, read_picture);
+  tm_read_scene(G_OBJECT(p), p->probe_dataset, entry, &p->reading, picture_read);
 }
 
 /* ---- which pictures ---- */
